@@ -1,0 +1,1 @@
+"""The format of phase-memory stores: bytes to records, paths, export and import."""
