@@ -1,0 +1,1 @@
+"""Lifecycle of OrchestKit stores: what may be proposed for them, and what each verb writes."""
