@@ -1,0 +1,1 @@
+"""How each kind of store is measured: its facts, its conditions, its verdict."""
