@@ -1,0 +1,1 @@
+"""Actions that wait for people: planned from the mirror."""
