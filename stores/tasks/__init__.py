@@ -1,0 +1,1 @@
+"""What the web asks of a worker, and how the worker claims and does it (ruling 40)."""
