@@ -1,0 +1,198 @@
+"""The lists of a phase-memory store's records: facets, sorts and columns of each."""
+
+from __future__ import annotations
+
+from stores.lists.specs import Column, Facet, ListSpec
+from stores.models import Activation, AuditRecord, Edge, Event, MemoryPath, Node, Profile
+
+NODES = ListSpec(
+    section="nodes",
+    model=Node,
+    name="node",
+    title="Nodes",
+    one="node",
+    many="nodes",
+    facets=(
+        Facet("kind", "Kind", "kinds"),
+        Facet("phase", "Phase", "phases"),
+        Facet("state", "State", "states"),
+        Facet("review", "Review of durable ones", "answers", "not durable"),
+        Facet("label", "Label", "labels"),
+        Facet("agent", "Agent", "agents"),
+        Facet("path_id", "Path", "paths"),
+        Facet("session", "Session", "sessions"),
+    ),
+    columns=(
+        Column("title", "Node"),
+        Column("store", "Store"),
+        Column("kind", "Kind", sortable=True),
+        Column("phase", "Phase", sortable=True),
+        Column("state", "State", sortable=True),
+        Column("review", "Review", shown=False, sortable=True),
+        Column("label", "Label", shown=False, sortable=True),
+        Column("agent", "Agent", sortable=True),
+        Column("path_id", "Path", shown=False, sortable=True),
+        Column("session", "Session", shown=False, sortable=True),
+        Column("project", "Project", shown=False),
+        Column("task", "Task", shown=False),
+        Column("trust_zone", "Trust zone", shown=False),
+        Column("confidence", "Confidence", shown=False),
+        Column("strength", "Strength", shown=False),
+        Column("activation_count", "Activated", shown=False),
+        Column("length", "Size", shown=False),
+        Column("at", "Changed", sortable=True),
+    ),
+    sort="-at",
+    intro="Pieces of memory, each with its phase: from passing to fixed.",
+)
+
+EDGES = ListSpec(
+    section="edges",
+    model=Edge,
+    name="edge",
+    title="Edges",
+    one="edge",
+    many="edges",
+    facets=(Facet("kind", "Kind", "kinds"), Facet("state", "State", "states"), Facet("agent", "Agent", "agents")),
+    columns=(
+        Column("title", "Edge"),
+        Column("store", "Store"),
+        Column("source", "From", shown=False),
+        Column("kind", "Kind", sortable=True),
+        Column("target", "To", shown=False),
+        Column("state", "State", sortable=True),
+        Column("agent", "Agent", shown=False, sortable=True),
+        Column("weight", "Weight", shown=False),
+        Column("confidence", "Confidence", shown=False),
+        Column("length", "Size", shown=False),
+        Column("at", "Changed", sortable=True),
+    ),
+    sort="-at",
+    intro="What one node has to do with another.",
+)
+
+PATHS = ListSpec(
+    section="paths",
+    model=MemoryPath,
+    name="path",
+    title="Paths",
+    one="path",
+    many="paths",
+    facets=(Facet("state", "State", "states"),),
+    columns=(
+        Column("title", "Path"),
+        Column("store", "Store"),
+        Column("state", "State", sortable=True),
+        Column("parent_path_id", "Branched off"),
+        Column("merge_target", "Merged into", shown=False),
+        Column("summary_id", "Summary", shown=False),
+        Column("event_count", "Events"),
+        Column("length", "Size", shown=False),
+        Column("at", "Changed", sortable=True),
+    ),
+    sort="-at",
+    intro="Lines of work: which events belong to each, where it branched off and how it ended.",
+)
+
+ACTIVATIONS = ListSpec(
+    section="activations",
+    model=Activation,
+    name="activation",
+    title="Activations",
+    one="activation",
+    many="activations",
+    facets=(Facet("profile_id", "Profile", "profiles"), Facet("graph_id", "Graph", "graphs")),
+    columns=(
+        Column("title", "Activation"),
+        Column("store", "Store"),
+        Column("node_count", "Chosen"),
+        Column("omitted_count", "Passed over"),
+        Column("used_tokens", "Tokens used"),
+        Column("used_items", "Items used", shown=False),
+        Column("profile_id", "Profile", shown=False, sortable=True),
+        Column("graph_id", "Graph", shown=False, sortable=True),
+        Column("length", "Size", shown=False),
+        Column("at", "When", sortable=True),
+    ),
+    sort="-at",
+    intro="What was put before an agent at one time, within a budget, and what was passed over.",
+)
+
+MEMORY_EVENTS = ListSpec(
+    section="events",
+    model=Event,
+    name="memory_event",
+    title="Events",
+    one="event",
+    many="events",
+    facets=(
+        Facet("kind", "Kind", "kinds"),
+        Facet("actor", "Actor", "actors"),
+        Facet("path_id", "Path", "paths"),
+        Facet("session", "Session", "sessions"),
+    ),
+    columns=(
+        Column("title", "Event"),
+        Column("store", "Store"),
+        Column("kind", "Kind", shown=False, sortable=True),
+        Column("actor", "Actor", sortable=True),
+        Column("path_id", "Path", sortable=True),
+        Column("session", "Session", shown=False, sortable=True),
+        Column("task", "Task", shown=False),
+        Column("update_count", "Changed"),
+        Column("schema_version", "Schema version", shown=False),
+        Column("line", "Line", shown=False),
+        Column("length", "Size", shown=False),
+        Column("at", "When", sortable=True),
+    ),
+    sort="-at",
+    intro="The event log: what happened to memory, line by line.",
+)
+
+AUDIT_RECORDS = ListSpec(
+    section="store-audit",
+    model=AuditRecord,
+    name="audit_record",
+    title="Audit records of stores",
+    one="audit record",
+    many="audit records",
+    facets=(Facet("operation", "Operation", "operations"), Facet("decision", "Decision", "decisions"), Facet("actor", "Actor", "actors")),
+    columns=(
+        Column("title", "Record"),
+        Column("store", "Store"),
+        Column("operation", "Operation", shown=False, sortable=True),
+        Column("decision", "Decision", sortable=True),
+        Column("subject_id", "About"),
+        Column("actor", "Actor", sortable=True),
+        Column("review_id", "Review", shown=False),
+        Column("sequence", "No.", shown=False),
+        Column("reason_code", "Code", shown=False),
+        Column("line", "Line", shown=False),
+        Column("length", "Size", shown=False),
+        Column("at", "When", sortable=True),
+    ),
+    sort="-at",
+    intro="The stores' own audit logs: what was decided and carried out, each record chained to the one before.",
+)
+
+PROFILES = ListSpec(
+    section="profiles",
+    model=Profile,
+    name="profile",
+    title="Profiles",
+    one="profile",
+    many="profiles",
+    facets=(Facet("durable_writes", "Durable writes", "rules"),),
+    columns=(
+        Column("title", "Profile"),
+        Column("store", "Store"),
+        Column("memory_kinds", "Kinds of memory"),
+        Column("durable_writes", "Durable writes", sortable=True),
+        Column("length", "Size", shown=False),
+        Column("at", "Changed", sortable=True),
+    ),
+    sort="-at",
+    intro="The rules by which a store is kept: what stays how long, what needs a review, how much an agent gets.",
+)
+
+PHASE_MEMORY = (NODES, EDGES, PATHS, ACTIVATIONS, MEMORY_EVENTS, AUDIT_RECORDS, PROFILES)
