@@ -1,0 +1,219 @@
+// The review queue with a keyboard and with list and action side by side. Without this file every link and form works by itself.
+"use strict";
+(() => {
+  const find = (selector, within = document) => within.querySelector(selector);
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const queue = find("[data-queue]");
+  const wide = matchMedia("(min-width: 901px)");
+  const isSplit = () => Boolean(find(".queue")) && wide.matches;
+  const typing = (element) => element.matches("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
+  const say = (text) => { find("#said").textContent = text; };
+  let lastPicked = null, armed = false, inFlight = false;
+
+  // The action beside its list: the same address as its page, of which only the part is taken.
+  const rows = () => all(".queue-row");
+  const current = () => find(".queue-row[aria-current]");
+
+  function mark(pk) {
+    rows().forEach((row) => row.dataset.row === pk ? row.setAttribute("aria-current", "true") : row.removeAttribute("aria-current"));
+    current()?.scrollIntoView({ block: "nearest" });
+  }
+
+  async function open(address, { focus = false } = {}) {
+    if (inFlight) return;
+    inFlight = true;
+    armed = false;
+    try {
+      await window.htmx.ajax("GET", address, { target: "#action", swap: "outerHTML" });
+    } finally {
+      inFlight = false;
+    }
+    const pk = find("#action")?.dataset.action;
+    if (!pk) return;
+    mark(pk);
+    const here = new URL(location.href);
+    here.searchParams.set("open", pk);
+    history.replaceState(history.state, "", here);
+    find("#action").scrollTop = 0;
+    if (focus) find("#action-title")?.focus({ preventScroll: true });
+    say(find("#action-title")?.textContent.trim() ?? "");
+  }
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[data-open], #action .segments a, #action a[data-open-part]");
+    if (!link || !isSplit() || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    open(link.href, { focus: event.detail === 0 });
+  });
+
+  // Rows that are selected, and how many that is.
+  function count() {
+    const form = find("[data-pick-form]");
+    if (!form) return;
+    form.dataset.scripted = "";
+    const every = find("[data-every]", form)?.checked;
+    const picked = all("[data-pick]:checked", form).length;
+    const words = every ? "All that match are selected" : `${picked} row${picked === 1 ? "" : "s"} selected`;
+    const place = find("[data-picked]", form);
+    if (place && place.textContent !== words) place.textContent = words;
+  }
+  document.addEventListener("change", (event) => {
+    if (event.target.matches?.("[data-pick], [data-every]")) count();
+    if (event.target.matches?.("[data-pick]")) lastPicked = event.target;
+  });
+  document.addEventListener("htmx:afterSettle", ({ target }) => {
+    if (target.id === "list") {
+      count();
+      mark(find("#action")?.dataset.action ?? "");
+    }
+  });
+
+  // The phrase of a bulk decision: the button waits for it.
+  function phrase(field) {
+    const button = find("button:not([type=button])", field.form);
+    if (button) button.toggleAttribute("disabled", field.value.trim() !== field.dataset.phrase);
+  }
+  document.addEventListener("input", (event) => { if (event.target.matches?.("[data-phrase]")) phrase(event.target); });
+  all("[data-phrase]").forEach(phrase);
+
+  function step(by) {
+    if (!find(".queue")) {
+      const link = find(by > 0 ? "[data-next]" : "[data-previous]");
+      if (link) location.assign(link.href);
+      return;
+    }
+    const listed = rows();
+    const place = listed.indexOf(current());
+    const next = listed[place < 0 ? 0 : place + by];
+    const link = next && find("[data-open]", next);
+    if (!link) return say(by > 0 ? "This is the last one" : "This is the first one");
+    if (isSplit()) open(link.href);
+    else {
+      mark(next.dataset.row);
+      link.focus();
+    }
+  }
+
+  function flash(button) {
+    button.classList.add("pressed");
+    setTimeout(() => button.classList.remove("pressed"), 150);
+  }
+
+  function pick(range) {
+    const row = document.activeElement?.closest?.(".queue-row") ?? current();
+    const box = row && find("[data-pick]", row);
+    if (!box) return;
+    const boxes = all("[data-pick]");
+    if (range && lastPicked && boxes.includes(lastPicked)) {
+      const [from, to] = [boxes.indexOf(lastPicked), boxes.indexOf(box)].sort((one, other) => one - other);
+      boxes.slice(from, to + 1).forEach((one) => { one.checked = true; });
+    } else {
+      box.checked = !box.checked;
+    }
+    lastPicked = box;
+    count();
+  }
+
+  function approve() {
+    const button = find("[data-approve]");
+    if (!button) return;
+    if (button.disabled) return say(find("[data-why]")?.textContent ?? "It cannot be approved");
+    flash(button);
+    const password = find("#password");
+    if (armed && document.activeElement === button) return button.click();
+    armed = true;
+    if (password && !password.value) password.focus();
+    else button.focus();
+    say("Press a again, or Enter, to approve");
+  }
+
+  function modes() {
+    const links = all("#action .segments a");
+    const place = links.findIndex((link) => link.hasAttribute("aria-current"));
+    links[(place + 1) % links.length]?.click();
+  }
+
+  function hunk(by) {
+    const heads = all("#action [data-hunk]");
+    const place = heads.indexOf(document.activeElement);
+    const next = heads[place < 0 ? (by > 0 ? 0 : heads.length - 1) : place + by];
+    next?.focus();
+    next?.scrollIntoView({ block: "start" });
+  }
+
+  function assignToMe() {
+    const form = find("[data-assign]");
+    const choice = form && find("select", form);
+    if (!choice) return;
+    choice.value = choice.dataset.me;
+    form.requestSubmit();
+  }
+
+  function snooze() {
+    const form = find("[data-snooze]");
+    if (!form) return;
+    find("select", form).value = "24";
+    form.requestSubmit();
+  }
+
+  function reason() {
+    const field = find("[data-reason]");
+    field?.focus();
+    say("Say why, then choose Reject");
+  }
+
+  function escape() {
+    armed = false;
+    const picked = all("[data-pick]:checked, [data-every]:checked");
+    if (picked.length) {
+      picked.forEach((box) => { box.checked = false; });
+      return count();
+    }
+    if (find(".queue")) return find("[data-open]", current() ?? document)?.focus();
+    const back = find("[data-back]");
+    if (back) location.assign(back.href);
+  }
+
+  const keys = {
+    j: () => step(1), k: () => step(-1), x: () => pick(false), X: () => pick(true), a: approve, r: reason,
+    c: () => find("#comment")?.focus(), s: snooze, m: assignToMe, d: modes, "[": () => hunk(-1), "]": () => hunk(1),
+    u: () => { const button = find("[data-withdraw]"); if (button) { flash(button); button.focus(); } },
+    "?": () => find("#keys")?.togglePopover(), Escape: escape,
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (!queue || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    const here = event.target;
+    if (event.key === "Escape" && typing(here)) {
+      here.blur();
+      return;
+    }
+    if (typing(here) || here.closest?.("details.menu[open]")) return;
+    // An open sheet closes on Escape by itself, and takes every other key but its own.
+    if (find("[popover]:popover-open") && event.key !== "?") return;
+    if (queue.hasAttribute("data-keys-off") && !["?", "Escape"].includes(event.key)) return;
+    const act = keys[event.key];
+    if (!act || inFlight) return;
+    event.preventDefault();
+    if (event.key !== "a") armed = false;
+    act();
+  });
+
+  // Who looks is told again while the page is looked at, and not from a tab behind others.
+  setInterval(() => {
+    const form = find("[data-looks]");
+    if (form && !document.hidden) window.htmx?.trigger(form, "still");
+  }, 120000);
+
+  let started = false;
+  function start() {
+    if (started || !queue || !window.htmx) return;
+    started = true;
+    count();
+    if (!isSplit()) return;
+    const first = find("#action")?.dataset.openFirst ?? find(".queue-row [data-open]")?.href;
+    if (first && !find("#action")?.dataset.action) open(first);
+  }
+  if (document.readyState === "loading") addEventListener("DOMContentLoaded", start);
+  else start();
+})();
