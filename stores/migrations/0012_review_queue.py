@@ -362,6 +362,28 @@ class Migration(migrations.Migration):
             model_name="lifecycleaction",
             index=models.Index(fields=["closed_at", "id"], name="action_closed"),
         ),
+        migrations.AddIndex(
+            model_name="lifecycleaction",
+            index=models.Index(
+                fields=[
+                    "state",
+                    "store",
+                    "verb",
+                    "tier",
+                    "kind",
+                    "proposed_by",
+                    "assigned_to",
+                    "alike",
+                    "rank",
+                    "due_at",
+                    "created_at",
+                    "closed_at",
+                    "reason_code",
+                    "adds_secret",
+                ],
+                name="action_counted",
+            ),
+        ),
         migrations.AddConstraint(
             model_name="lifecycleaction",
             constraint=models.UniqueConstraint(

@@ -21,6 +21,23 @@ TIER_RANKS = {Tier.SAFE: 0, Tier.LOW: 1, Tier.MEDIUM: 2, Tier.HIGH: 3}
 STATES = [(str(state), str(state)) for state in State]
 TIERS = [(str(tier), str(tier)) for tier in Tier]
 IS_OPEN = Q(state__in=sorted(OPEN))
+COUNTED = [
+    "state",
+    "store",
+    "verb",
+    "tier",
+    "kind",
+    "proposed_by",
+    "assigned_to",
+    "alike",
+    "rank",
+    "due_at",
+    "created_at",
+    "closed_at",
+    "reason_code",
+    "adds_secret",
+]
+"""What numbers, facets and folded rows of the queue are made of: with all of it in one index none of them reads the long rows."""
 
 
 class KeptBytes(models.Model):
@@ -139,6 +156,7 @@ class LifecycleAction(models.Model):
             models.Index(fields=["state", "created_at", "id"], name="action_created"),
             models.Index(fields=["assigned_to", "state", "due_at"], name="action_mine"),
             models.Index(fields=["closed_at", "id"], name="action_closed"),
+            models.Index(fields=COUNTED, name="action_counted"),
         ]
 
     def __str__(self) -> str:
@@ -231,6 +249,14 @@ class ActionComment(models.Model):
     author_label = models.CharField(max_length=220)
     text = models.TextField()
     at = models.DateTimeField(auto_now_add=True)
+    file = models.IntegerField(default=0)
+    """Which of the action's changes it is about, from 1; 0 for the action as a whole."""
+    path = models.TextField(blank=True)
+    """The file of that change."""
+    side = models.CharField(max_length=6, blank=True)
+    """before or after."""
+    line = models.IntegerField(default=0)
+    """As pages number the lines of that side, from 1."""
 
     class Meta:
         """Oldest first."""
@@ -257,6 +283,8 @@ class ReviewPolicy(models.Model):
     store = models.OneToOneField(Store, on_delete=models.CASCADE, null=True, related_name="policy")
     number = models.IntegerField(default=1)
     """One more with each change; part of the version."""
+    in_force = models.BooleanField(default=True)
+    """False for a store's own policy that was dropped: its number goes on, so that no version stands for two policies."""
     approvals = models.SmallIntegerField(default=1)
     approvals_by_verb = models.JSONField(default=dict)
     """Verb to how many people, where it is not `approvals`."""

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
-from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import Count, F, Min, Q, QuerySet, Subquery, Value
 from django.db.models.functions import JSONObject
 
 from stores.accounts import Visitor
@@ -101,8 +101,8 @@ def queue_url(**wanted: str) -> str:
 
 def _waiting(user: Visitor, now: datetime) -> QuerySet[LifecycleAction]:
     account = user if isinstance(user, User) else None
-    snoozed = Snooze.objects.filter(action=OuterRef("pk"), user=account, until__gt=now)
-    return visible_actions(user).filter(~Exists(snoozed), state__in=_WAITING).order_by()
+    snoozed = Snooze.objects.filter(user=account, until__gt=now).values("action")
+    return visible_actions(user).filter(~Q(pk__in=snoozed), state__in=_WAITING).order_by()
 
 
 def _numbers(user: Visitor, now: datetime) -> JSONObject:
