@@ -55,6 +55,9 @@ _WORDS: Final[Mapping[str, VerbWords]] = {
     "merge_path": VerbWords("Merge path", "merging of"),
     "abandon_path": VerbWords("Abandon path", "abandoning of"),
     "compact_path": VerbWords("Compact path", "compacting of"),
+    "create_record": VerbWords("Take in", "taking in of"),
+    "replace_record": VerbWords("Replace", "replacing of"),
+    "append_events": VerbWords("Append", "appending of"),
     "rename_file": VerbWords("Rename", "renaming of"),
     "set_file_aside": VerbWords("Set aside", "setting aside of"),
 }

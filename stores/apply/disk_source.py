@@ -14,8 +14,9 @@ from stores.files import StoreRoot
 from stores.formats import javascript, storable
 from stores.formats.base import LineClass
 from stores.formats.canonical import digest
+from stores.formats.lines import split_lines
 from stores.formats.phase_memory.aliases import unwrapped
-from stores.formats.phase_memory.layout import AUDIT, EVENTS, FOLDER_OF, LOGS
+from stores.formats.phase_memory.layout import AUDIT, EVENTS, FOLDER_OF, LOGS, may_be_created, path_for
 from stores.formats.phase_memory.reading import read_log_line, read_record
 from stores.lifecycle.changes import Change, Create, EditLog, EndLine, LineMissing, MakeFolder, Move, Replace, Standing, TakeOut, line_of
 from stores.lifecycle.effects import FileNow
@@ -45,6 +46,7 @@ class DiskSource:
         file = parameters.get("file") if isinstance(parameters, dict) else None
         self._log = file if isinstance(file, str) else ""
         rows = ActionTarget.objects.filter(action=action).exclude(path="")
+        self._events: dict[str, TargetNow] | None = None
         self._paths = {(row.record_type, row.target_id): row.path for row in rows}
 
     def target(self, record_type: str, given: str) -> TargetNow | None:
@@ -53,6 +55,8 @@ class DiskSource:
             return self._file_target(given)
         if record_type in _OF_LINES:
             return self._line_target(record_type, given)
+        if record_type == "event":
+            return self._event_targets().get(given)
         there = self.file(record_type, given)
         if there is None:
             return None
@@ -60,7 +64,11 @@ class DiskSource:
         return TargetNow(record_type, given, there.path, digest(value), plain(unwrapped(record_type, value)))
 
     def file(self, record_type: str, given: str) -> FileNow | None:
-        """Give the file of a record, at the place where it was when the action was made, else where the mirror knows it; its id is inside."""
+        """Give the file of a record; its id is inside.
+
+        It is looked for where it was when the action was made, where the mirror knows it, and where it is made when it is new: another
+        action may have made it a moment ago.
+        """
         if record_type == "file":
             data = self.data(given)
             return None if data is None else FileNow(given, data)
@@ -68,7 +76,8 @@ class DiskSource:
             return None
         listed = self._paths.get((record_type, storable.name(given)), "")
         known = self._mirror.file(record_type, given)
-        for path in dict.fromkeys((listed, known.path if known else "")):
+        usual = path_for(record_type, given) if may_be_created(given) else ""
+        for path in dict.fromkeys((listed, known.path if known else "", usual)):
             data = self.data(path) if path else None
             if data is None:
                 continue
@@ -115,6 +124,16 @@ class DiskSource:
             return TargetNow("file", path, path, "")
         there = self.file("file", path)
         return None if there is None else TargetNow("file", path, path, f"sha256:{sha256(there.data).hexdigest()}")
+
+    def _event_targets(self) -> dict[str, TargetNow]:
+        """Give every event of the log by its id, of several the first."""
+        if self._events is None:
+            self._events = {}
+            for line in split_lines([self.data(EVENTS) or b""]):
+                read = read_log_line("event", line)
+                if read.line_class is LineClass.RECORD:
+                    self._events.setdefault(read.id, TargetNow("event", read.id, EVENTS, digest(read.record), plain(read.record)))
+        return self._events
 
     def _line_target(self, record_type: str, given: str) -> TargetNow | None:
         """Find a line by the sha256 that the action names it by: no other one may be taken for it."""

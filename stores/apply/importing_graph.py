@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 
 from stores.apply import steps
@@ -23,19 +24,26 @@ from stores.formats.lines import split_lines
 from stores.formats.phase_memory.aliases import Record
 from stores.formats.phase_memory.audit_lines import audit_line
 from stores.formats.phase_memory.details import value_of
-from stores.formats.phase_memory.exchange import ImportPlan, NewRecord, NotImported, import_graph, import_profile
+from stores.formats.phase_memory.exchange import Given, ImportPlan, NewRecord, NotImported, import_graph, import_profile
 from stores.formats.phase_memory.layout import AUDIT, EVENTS, FOLDERS, ROOT_FILE
 from stores.formats.phase_memory.reading import new_root, read_log_line
 from stores.formats.phase_memory.vocabulary import AUDIT_VERSION
 from stores.mirror.record_trees.diagnosing import event_versions
 from stores.models import Store
+from stores.review.graph_imports import NEEDS_REFUSED, Brought
 
 DURABLE = "durable"
 """The record would be durable memory: a person has to decide on it."""
-NEEDS_RECORD = "needs_refused"
-"""It points at a record of the envelope that a person has to decide on first."""
-NEED_REVIEW = frozenset({DURABLE, "conflict", NEEDS_RECORD})
-"""Reasons that a review can do something about."""
+
+
+class Take(StrEnum):
+    """What an import writes by itself; the rest is for a person to decide on."""
+
+    NOTHING = "nothing"
+    NEW = "new"
+    """What is new and not durable."""
+    ALL_NEW = "all new"
+    """Durable memory too: the store is new, there it goes around no gate."""
 
 
 @dataclass(slots=True)
@@ -46,6 +54,8 @@ class Importing:
     events: int
     same: int
     not_imported: tuple[NotImported, ...]
+    brought: Brought
+    """What a person may decide to take."""
     change: str = ""
 
     @property
@@ -56,21 +66,21 @@ class Importing:
     @property
     def needs_review(self) -> bool:
         """Whether something was left out that a person may decide to take."""
-        return any(one.reason in NEED_REVIEW for one in self.not_imported)
+        return bool(self.brought)
 
 
-def look(store: Store, graph: bytes, profile: bytes | None, *, durable_too: bool = False, wait_s: float = LOCK_WAIT_S) -> Importing:
+def look(store: Store, graph: bytes, profile: bytes | None, take: Take = Take.NEW, *, wait_s: float = LOCK_WAIT_S) -> Importing:
     """Say what an import would do, without doing anything. Raises BadRequest for what is no graph, and what reading the store raises."""
     with held(store, wait_s) as place:
-        return _plan(place, graph, profile, None, durable_too=durable_too)[0]
+        return _plan(place, graph, profile, None, take)[0]
 
 
 def import_into(
-    store: Store, graph: bytes, profile: bytes | None, actor: Actor, *, durable_too: bool = False, wait_s: float = LOCK_WAIT_S
+    store: Store, graph: bytes, profile: bytes | None, actor: Actor, take: Take = Take.NEW, *, wait_s: float = LOCK_WAIT_S
 ) -> Importing:
     """Import a graph; nothing that exists is written over. Raises BadRequest for what is no graph, and what `steps.change` raises.
 
-    Durable memory is left out, and what points at it, unless `durable_too` says that the store is new: there it goes around no gate.
+    What points at a record that is left out for a person is left out with it.
     """
     done: list[Importing] = []
     with ExitStack() as locks:
@@ -80,7 +90,7 @@ def import_into(
             # Writers of the kind itself lock this file; memoryui locks the folder (ruling 38).
             if not locks.enter_context(place.root.locked_file(ROOT_FILE, wait_s)):
                 raise Conflict(f"Store {store.slug} is busy: somebody else held {ROOT_FILE} for {wait_s:.0f} s. Try again in a moment.")
-            importing, planned = _plan(place, graph, profile, actor, durable_too=durable_too)
+            importing, planned = _plan(place, graph, profile, actor, take)
             done.append(importing)
             return planned
 
@@ -89,12 +99,11 @@ def import_into(
     return done[0]
 
 
-def look_at_new(graph: bytes, profile: bytes | None) -> Importing:
+def look_at_new(graph: bytes, profile: bytes | None, take: Take = Take.ALL_NEW) -> Importing:
     """Say what an import into a new store would write, before anything is made for it; raises BadRequest for what is no graph or profile."""
     made = import_graph(graph, find=lambda record_type, record_id: None)
     _require_graph(made)
-    rules = _profile(profile, {}, set())
-    return Importing((*rules.records, *made.records), len(made.events), 0, (*rules.not_imported, *made.not_imported))
+    return _importing(made, _profile(profile, {}, set()), take, graph)
 
 
 def make_store(folder: Path) -> None:
@@ -112,7 +121,7 @@ def make_store(folder: Path) -> None:
         raise CannotWrite(f"{folder} cannot be made: {why(err)}.") from err
 
 
-def _plan(place: Place, graph: bytes, profile: bytes | None, actor: Actor | None, *, durable_too: bool) -> tuple[Importing, Plan]:
+def _plan(place: Place, graph: bytes, profile: bytes | None, actor: Actor | None, take: Take) -> tuple[Importing, Plan]:
     root = place.root
     require_supported(root)
     on_disk = read_graph(root, event_versions())
@@ -123,20 +132,17 @@ def _plan(place: Place, graph: bytes, profile: bytes | None, actor: Actor | None
         unreadable=lambda record_type, record_id: (record_type, record_id) in on_disk.not_interpreted,
     )
     _require_graph(made)
-    records, left_out = (list(made.records), []) if durable_too else _without_durable(made.records)
     rules = _profile(profile, *read_profiles(root))
-    importing = Importing(
-        (*rules.records, *records), len(made.events), made.same + rules.same, (*rules.not_imported, *left_out, *made.not_imported)
-    )
+    importing = _importing(made, rules, take, graph)
     targets: list[Target] = [Put(record.path, None, record.data) for record in importing.records]
-    if made.events:
+    if importing.events:
         lines = b"".join(_ended(event.line) for event in made.events)
         targets.append(Append(EVENTS, lines, size_of(root, EVENTS)))
     counts = {f"{name}s": number for name, number in sorted(importing.counts.items())}
     detail = {**counts, "events": importing.events, "same": importing.same, "left_out": len(importing.not_imported)}
     if targets and actor is not None:
-        graph_id = str(value_of("graph", graph).get("id") or "")
-        line = _ended(audit_line(_last_audit(root), _said(actor, graph_id, rules.records[0].id if rules.records else "", detail)))
+        profile_id = next((record.id for record in importing.records if record.record_type == "profile"), "")
+        line = _ended(audit_line(_last_audit(root), _said(actor, importing.brought.graph_id, profile_id, detail)))
         targets.append(Append(AUDIT, line, size_of(root, AUDIT)))
     return importing, Plan("graph_imported", tuple(targets), detail)
 
@@ -148,19 +154,32 @@ def _require_graph(made: ImportPlan) -> None:
         raise BadRequest(f"The graph file cannot be read ({made.refused.replace('_', ' ')}): nothing was imported.")
 
 
-def _without_durable(records: tuple[NewRecord, ...]) -> tuple[list[NewRecord], list[NotImported]]:
-    """Leave out what would be durable, and what would point at it in vain."""
-    refused = {record.id for record in records if record.durable}
-    kept: list[NewRecord] = []
-    left_out: list[NotImported] = []
-    for record in records:
-        if record.durable:
-            left_out.append(NotImported(record.record_type, record.id, DURABLE))
-        elif refused and not refused.isdisjoint(_nodes_of(record)):
-            left_out.append(NotImported(record.record_type, record.id, NEEDS_RECORD))
-        else:
-            kept.append(record)
-    return kept, left_out
+def _importing(made: ImportPlan, rules: ImportPlan, take: Take, graph: bytes) -> Importing:
+    """Part what is written from what a person has to decide on."""
+    new = (*rules.records, *made.records)
+    left_out = _for_a_person(new) if take is Take.NEW else {}
+    takes = take is not Take.NOTHING
+    waiting = [record for record in new if not takes or (record.record_type, record.id) in left_out]
+    brought = Brought(
+        str(value_of("graph", graph).get("id") or ""),
+        [*(Given(one.record_type, one.id, one.given) for one in waiting), *rules.conflicts, *made.conflicts],
+        [] if takes else [Given("event", one.id, one.given) for one in made.events],
+    )
+    return Importing(
+        tuple(record for record in new if takes and (record.record_type, record.id) not in left_out),
+        len(made.events) if takes else 0,
+        made.same + rules.same,
+        (*rules.not_imported, *(NotImported(*about, reason) for about, reason in left_out.items()), *made.not_imported),
+        brought,
+    )
+
+
+def _for_a_person(records: tuple[NewRecord, ...]) -> dict[tuple[str, str], str]:
+    """Give what would be durable, and what would point at it in vain, with the reason."""
+    durable = {record.id for record in records if record.durable}
+    reasons = {(record.record_type, record.id): DURABLE for record in records if record.durable}
+    needing = (record for record in records if not record.durable and not durable.isdisjoint(_nodes_of(record)))
+    return reasons | {(record.record_type, record.id): NEEDS_REFUSED for record in needing}
 
 
 def _nodes_of(record: NewRecord) -> set[object]:

@@ -173,6 +173,9 @@ def _before(case: Case) -> dict[str, bytes | None]:
             before[change.path] = None
         elif isinstance(change, Replace | TakeOut | Move):
             before[change.path] = change.before
+        elif isinstance(change, AppendLines) and case.action.verb.makes_target:
+            lines = (case.source.data(change.path) or b"").split(b"\n")
+            before[change.path] = b"\n".join(line for line in lines if line not in set(change.lines))
         elif isinstance(change, EndLine):
             before[change.path] = (case.source.data(change.path) or b"").removesuffix(b"\n")
     return before

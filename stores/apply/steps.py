@@ -67,8 +67,8 @@ def change(store: Store, plan: Callable[[Place], Plan], actor: Actor, *, wait_s:
         planned = plan(place)
         if not planned.targets and planned.drain is None:
             return ""
-        if planned.action is None and actor.through == "terminal" and policies.policy_for(store).submit_only:
-            raise NotAllowed(f"The policy of {store.slug} lets no command write into it: what is to change waits for a review.")
+        if planned.action is None:
+            require_direct_writes(store, actor)
         now = datetime.now(UTC)
         entry = journal.begin(store.uid, _intent(planned, actor, now))
         try:
@@ -78,6 +78,15 @@ def change(store: Store, plan: Callable[[Place], Plan], actor: Actor, *, wait_s:
         else:
             _finish(store, place, entry)
         return entry.intent.id
+
+
+def require_direct_writes(store: Store, actor: Actor) -> None:
+    """Raise NotAllowed where the policy lets no command write (ruling 17); the one for all stores counts for one not registered yet."""
+    if actor.through == "terminal" and policies.policy_for(store).submit_only:
+        where = f"The policy of {store.slug}" if store.pk else "The policy for all stores"
+        raise NotAllowed(
+            f"{where} lets no command write into it: what is to change waits for a review. Run it with --submit to propose it."
+        )
 
 
 def _intent(plan: Plan, actor: Actor, now: datetime) -> Intent:

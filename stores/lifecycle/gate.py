@@ -16,6 +16,7 @@ from stores.formats.phase_memory.vocabulary import DURABLE, PHASES
 from stores.lifecycle import actions
 from stores.lifecycle.actions import Action, ActionRefused
 from stores.lifecycle.approvals import Approvals, Policy, count
+from stores.lifecycle.phase_memory.taking_in import brings_durable
 from stores.lifecycle.targets import StoreFault, TargetNow
 from stores.lifecycle.vocabulary import MENDS, PHASE_MEMORY, Review, Tier, verb_named
 
@@ -115,9 +116,9 @@ def needs_review(action: Action, targets: Mapping[str, TargetNow], policy: Polic
 
 
 def tier_of(action: Action, targets: Mapping[str, TargetNow]) -> Tier:
-    """Say how much is at stake: the verb's own tier, more into a durable phase, most of all on what is rigid."""
+    """Say how much is at stake: the verb's own tier, more into a durable phase, most of all on what is rigid or comes in durable."""
     mine = _found(action, targets)
-    if any(one.record_type == "node" and one.phase not in PHASES[:3] for one in mine):
+    if brings_durable(action) or any(one.record_type == "node" and one.phase not in PHASES[:3] for one in mine):
         return Tier.HIGH
     if action.verb.tier is Tier.LOW and (action.to_phase in DURABLE or any(one.durable for one in mine)):
         return Tier.MEDIUM

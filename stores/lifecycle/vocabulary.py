@@ -68,6 +68,9 @@ def _by_name(*verbs: Verb) -> dict[str, Verb]:
 _NEVER, _DURABLE, _ALWAYS = Review.NEVER, Review.DURABLE, Review.ALWAYS
 _NODE: Final = ("node",)
 _PATH: Final = ("path",)
+_RECORDS: Final = ("node", "edge", "path", "profile")
+MOST_EVENTS: Final = 1_000
+"""Of one action: the store's audit names each of them in one line."""
 _LIVE: Final = frozenset({"active", "stale"})
 _ARCHIVABLE: Final = frozenset({"active", "stale", "superseded", "compacted", "delete_requested"})
 _ENDED: Final = frozenset({"superseded", "compacted", "archived", "delete_requested", "merged", "abandoned"})
@@ -231,6 +234,9 @@ VERBS: Final[Mapping[str, Mapping[str, Verb]]] = {
             from_states=frozenset({"active"}),
             to_state="compacted",
         ),
+        Verb("create_record", _RECORDS, _ALWAYS, Tier.MEDIUM, event_kind="recorded", operation="create", makes_target=True),
+        Verb("replace_record", _RECORDS, _ALWAYS, Tier.HIGH, event_kind="updated", operation="update", destructive=True),
+        Verb("append_events", ("event",), _ALWAYS, Tier.MEDIUM, most=MOST_EVENTS, event_kind="recorded", makes_target=True),
         Verb("rename_file", ("file",), _NEVER, Tier.SAFE),
         Verb("set_file_aside", ("file",), _ALWAYS, Tier.HIGH, destructive=True),
         *(
@@ -258,6 +264,10 @@ MENDS: Final[Mapping[str, frozenset[str]]] = {
     "set_file_aside": frozenset({"duplicate_record_id"}),
     "archive": frozenset({"missing_edge_endpoint"}),
     "restore": frozenset({"superseded_target_missing"}) | _OF_PATHS,
+    "replace_record": frozenset(
+        {"invalid_record", "invalid_phase", "invalid_lifecycle_state", "missing_edge_endpoint", "unreviewed_durable_change"}
+    )
+    | _OF_PATHS,
     "set_aside_lines": frozenset({"tail_torn"}),
     "repair_lines": frozenset({"tail_torn"}),
     **dict.fromkeys(

@@ -11,6 +11,7 @@ from stores.formats.canonical import digest
 from stores.formats.identifiers import is_usable
 from stores.formats.orchestkit import decisions, problems
 from stores.formats.phase_memory.aliases import unwrapped
+from stores.formats.phase_memory.details import value_of
 from stores.formats.phase_memory.layout import AUDIT, EVENTS
 from stores.formats.phase_memory.reading import LONGEST_ID, read_record
 from stores.formats.record_keys import record_key
@@ -19,9 +20,24 @@ from stores.lifecycle.effects import FileNow
 from stores.lifecycle.targets import StoreFault, TargetNow, plain
 from stores.lifecycle.vocabulary import ORCHESTKIT, PHASE_MEMORY
 from stores.mirror.record_types import RECORD_TYPES
-from stores.models import Decision, Edge, Fault, MemoryPath, Node, Problem, RecordFile, RefusedLine, SourceFile, Store, acknowledged
+from stores.models import (
+    Decision,
+    Edge,
+    Event,
+    Fault,
+    MemoryPath,
+    Node,
+    Problem,
+    Profile,
+    RecordFile,
+    RefusedLine,
+    SourceFile,
+    Store,
+    acknowledged,
+)
 
-_TREE: Final[Mapping[str, Any]] = {"node": Node, "edge": Edge, "path": MemoryPath}
+_TREE: Final[Mapping[str, Any]] = {"node": Node, "edge": Edge, "path": MemoryPath, "profile": Profile}
+_USUAL: Final = ("node", "edge", "path")
 _LINES: Final[Mapping[str, tuple[Any, str]]] = {"decision": (Decision, decisions.PATH), "problem": (Problem, problems.PATH)}
 _LOGS: Final = (EVENTS, AUDIT)
 _MOST_LINES: Final = 200_000
@@ -29,7 +45,8 @@ _BATCH: Final = 500
 
 
 class _Found(NamedTuple):
-    file: FileNow
+    file: FileNow | None
+    """None of what stands in a log among others."""
     target: TargetNow
 
 
@@ -59,15 +76,15 @@ class MirrorSource:
         found = self._found(record_type, given)
         return None if found is None else found.file
 
-    def preload(self, ids: Iterable[str]) -> None:
-        """Look up nodes, edges and paths that will be asked for: three queries for 500 of them."""
+    def preload(self, ids: Iterable[str], record_types: Sequence[str] = _USUAL) -> None:
+        """Look up records that will be asked for: a query of each type for 500 of them."""
         if self._store.kind != PHASE_MEMORY:
             return
         wanted = sorted({one for one in ids if is_usable(one) and len(one) <= LONGEST_ID})
         for start in range(0, len(wanted), _BATCH):
             batch = wanted[start : start + _BATCH]
-            for record_type in _TREE:
-                found = self._of_tree(record_type, batch)
+            for record_type in (one for one in record_types if one in _TREE or one == "event"):
+                found = self._of_events(batch) if record_type == "event" else self._of_tree(record_type, batch)
                 self._read |= {(record_type, one): found.get(one) for one in batch}
 
     def data(self, path: str) -> bytes | None:
@@ -94,8 +111,12 @@ class MirrorSource:
     def _found(self, record_type: str, given: str) -> _Found | None:
         key = (record_type, given)
         if key not in self._read:
-            in_tree = record_type in _TREE
-            self._read[key] = self._of_tree(record_type, [given]).get(given) if in_tree else self._of_log(record_type, given)
+            if record_type in _TREE:
+                self._read[key] = self._of_tree(record_type, [given]).get(given)
+            elif record_type == "event":
+                self._read[key] = self._of_events([given]).get(given)
+            else:
+                self._read[key] = self._of_log(record_type, given)
         return self._read[key]
 
     def _of_tree(self, record_type: str, ids: Sequence[str]) -> dict[str, _Found]:
@@ -109,6 +130,18 @@ class MirrorSource:
             if not read.refused and read.id in wanted and read.id not in found:
                 target = TargetNow(record_type, read.id, path, digest(read.value), plain(unwrapped(record_type, read.value)))
                 found[read.id] = _Found(FileNow(path, bytes(raw)), target)
+        return found
+
+    def _of_events(self, ids: Sequence[str]) -> dict[str, _Found]:
+        """Find events by their id, of several the first: also those that are not interpreted have taken it."""
+        names = {storable.name(one): one for one in ids}
+        rows = Event.objects.filter(
+            file__store=self._store, key__in=[record_key(one, b"") for one in ids], natural_id__in=list(names), gone_at__isnull=True
+        )
+        found: dict[str, _Found] = {}
+        for name, raw in rows.order_by("line", "id").values_list("natural_id", "text__raw"):
+            value = value_of("event", bytes(raw))
+            found.setdefault(names[name], _Found(None, TargetNow("event", names[name], EVENTS, digest(value), value)))
         return found
 
     def _of_log(self, record_type: str, given: str) -> _Found | None:

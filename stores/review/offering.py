@@ -17,7 +17,10 @@ DECISIONS: Final[Mapping[str, tuple[str, ...]]] = {
 """Repairs in which a person has to choose something: offered where the path has one of these faults."""
 _BY_PLAN: Final = frozenset({"set_event_aside", "keep_first_event", "sort_events", "list_event", "make_root"})
 """Repairs that leave nothing to choose: they are proposed from the faults that they mend."""
-_TREE: Final = frozenset({"node", "edge", "path"})
+_FROM_ELSEWHERE: Final = frozenset({"create_record", "replace_record", "append_events"})
+"""What brings content of its own: it comes from an import or an agent."""
+_NOT_HERE: Final = _BY_PLAN | _FROM_ELSEWHERE | {"create_path"}
+_TREE: Final = frozenset({"node", "edge", "path", "profile"})
 _OF_LOGS: Final = frozenset({"decision", "problem"})
 
 
@@ -61,7 +64,7 @@ def target_id(record: MirroredRecord, raw: bytes) -> str:
 def _about(record: MirroredRecord) -> list[Verb]:
     verbs = VERBS.get(record.store.kind, {})
     listed = [verb for name, verb in verbs.items() if record.record_type in verb.target_types and name not in COMMON]
-    return [verb for verb in listed if verb.name not in _BY_PLAN and verb.name != "create_path"]
+    return [verb for verb in listed if verb.name not in _NOT_HERE]
 
 
 def _fits(verb: Verb, record: MirroredRecord, faults: Collection[str], has_doubles: bool) -> bool:

@@ -14,6 +14,8 @@ from stores import audit
 from stores.errors import BadRequest, NotFound
 from stores.formats import storable
 from stores.formats.canonical import canonical
+from stores.formats.phase_memory.details import value_of
+from stores.formats.phase_memory.layout import FOLDER_OF
 from stores.formats.phase_memory.reading import read_record
 from stores.lifecycle import gate, intake
 from stores.lifecycle.actions import Action
@@ -23,6 +25,7 @@ from stores.lifecycle.differences import adds_secret
 from stores.lifecycle.digests import approval_digest
 from stores.lifecycle.effect_of import effect_of
 from stores.lifecycle.effects import Effect, EffectRefused
+from stores.lifecycle.phase_memory.taking_in import brings_durable
 from stores.lifecycle.states import OPEN, REJECTED_DAYS, State
 from stores.lifecycle.targets import TargetNow
 from stores.lifecycle.vocabulary import Tier
@@ -103,6 +106,7 @@ def submit(
     beside = beside or Beside()
     source = MirrorSource(store)
     source.preload(_ids_in(proposals))
+    source.preload(_ids_in(one for one in proposals if isinstance(one, Mapping) and one.get("target_type") == "event"), ("event",))
     policy = policies.policy_for(store)
     results: list[Submitted] = []
     wanted: list[_Wanted] = []
@@ -138,7 +142,7 @@ def _prepare(
     if action.verb.name in gate_policy.denied_verbs:
         return Submitted(one.position, "policy_denied", "The store's policy does not allow it.")
     tier = gate.tier_of(action, targets)
-    durable = any(target.durable for target in targets.values())
+    durable = brings_durable(action) or any(target.durable for target in targets.values())
     row = LifecycleAction(
         store=store,
         store_uid=store.uid,
@@ -160,7 +164,7 @@ def _prepare(
         target_type=action.target_type,
         target_count=len(action.target_ids),
         first_target=storable.name(action.target_ids[0]),
-        gist=_gist(targets.get(action.target_ids[0])),
+        gist=_gist(targets[action.target_ids[0]].record if action.target_ids[0] in targets else _made(action, effect)),
         reason=storable.text(action.reason),
         alike=_alike(store, action, proposer),
         origin=proposer.origin,
@@ -308,9 +312,14 @@ def _alike(store: Store, action: Action, proposer: Proposer) -> str:
     return sha256(canonical(said)).hexdigest()
 
 
-def _gist(target: TargetNow | None) -> str:
+def _made(action: Action, effect: Effect) -> Mapping[str, object]:
+    """Give the record that an action makes where there was none; an empty one where it makes no file of its own."""
+    change = effect.changes[0]
+    return value_of(action.target_type, change.after) if isinstance(change, Create) and action.target_type in FOLDER_OF else {}
+
+
+def _gist(record: Mapping[str, object]) -> str:
     """Give what a target says, its first line."""
-    record = target.record if target is not None else {}
     for name in ("title", "text", "what", "content", "name", "summary"):
         given = record.get(name)
         if isinstance(given, Mapping):
@@ -320,7 +329,7 @@ def _gist(target: TargetNow | None) -> str:
     return ""
 
 
-def _ids_in(proposals: Sequence[object]) -> Iterable[str]:
+def _ids_in(proposals: Iterable[object]) -> Iterable[str]:
     for given in proposals:
         listed = given.get("target_ids") if isinstance(given, Mapping) else None
         if isinstance(listed, list):

@@ -15,8 +15,9 @@ from stores.accounts import roles, visible_stores
 from stores.lifecycle import gate
 from stores.lifecycle.approvals import Approval, Approvals
 from stores.lifecycle.changes import Append, AppendLines, Change, EditLog, EndLine, Move, Standing
-from stores.lifecycle.effects import Effect
+from stores.lifecycle.effects import Effect, said
 from stores.lifecycle.gate import Status, Verdict
+from stores.lifecycle.phase_memory.taking_in import awaited
 from stores.models import LifecycleAction, Review, ReviewPolicy, Store, User
 from stores.review import markers, policies
 from stores.review.installation import installation
@@ -52,6 +53,12 @@ def judge(
     )
     if verdict.status is not Status.APPLIED and verdict.reason_code != "dry_run":
         return verdict
+    lacking = next(
+        (name for record_type, name in awaited(action.verb, record["parameters"]) if source.target(record_type, name) is None), None
+    )
+    if lacking is not None:
+        message = f"It waits for {said(lacking)}, which is not there yet."
+        return Verdict(Status.SKIPPED, "store_blocked", message, verdict.requires_review)
     standings = [standing_of(change) for change in effect.changes]
     if Standing.OTHER in standings or (Standing.AFTER in standings and Standing.BEFORE in standings):
         message = "A file that it would write has changed since the action was made."

@@ -136,7 +136,7 @@ def action_page(user: User, action: LifecycleAction, now: datetime) -> ActionPag
     moved: Moved | None = None
     verdict: Verdict | None = None
     if source is not None and effect is not None and action.is_open:
-        source.preload(record["target_ids"])
+        source.preload(record["target_ids"], (action.target_type,))
         path = freshness.stale_among([action], {action.pk: effect}).get(action.pk)
         moved = _moved(effect, source, path) if path is not None else None
         verdict = _judged(action, effect, source, policy, now, path)
@@ -180,7 +180,7 @@ def target_lines(action: LifecycleAction, source: MirrorSource | None) -> list[T
     targets = list(ActionTarget.objects.filter(action=action).order_by("position")[:TARGETS_SHOWN])
     if source is None:
         return [TargetLine(one, "", "missing") for one in targets]
-    source.preload(one.target_id for one in targets)
+    source.preload((one.target_id for one in targets), (action.target_type,))
     return [_target_line(one, source) for one in targets]
 
 

@@ -23,7 +23,7 @@ from stores.selectors.record_detail import same_text, text_of
 ACTIONS_SHOWN: Final = 20
 KNOWN_IDS: Final = 200
 PLAN_SHOWN: Final = 200
-_ABOUT: Final = frozenset({"node", "edge", "path", "decision", "problem", "queue_operation"})
+_ABOUT: Final = frozenset({"node", "edge", "path", "profile", "decision", "problem", "queue_operation"})
 """Types of records that actions are about."""
 
 

@@ -103,7 +103,7 @@ def test_durable_and_existing_records_need_a_review(manage: Manage, root: Path) 
     after = tree(root)
     assert after["nodes/node.a.json"] == before["nodes/node.a.json"]
     assert after.keys() - before.keys() == {"nodes/node.fine.json", "edges/edge.fine.json"}
-    assert "needs a review" in manage("import_graph", "atlas", "--graph", graph).err
+    assert "3 actions wait for a review" in manage("import_graph", "atlas", "--graph", graph).err
 
 
 def test_every_omission_is_listed(manage: Manage, root: Path) -> None:

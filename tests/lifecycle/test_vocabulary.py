@@ -17,7 +17,8 @@ phase-memory | append_newline create_missing_entry rewrite_canonical            
 phase-memory | mark_stale archive transition_phase                                    | if durable | low
 phase-memory | refresh compact supersede                                              | always     | medium
 phase-memory | create_path branch_path merge_path abandon_path compact_path           | always     | medium
-phase-memory | request_delete merge restore set_file_aside undo                       | always     | high
+phase-memory | request_delete merge restore set_file_aside replace_record undo        | always     | high
+phase-memory | create_record append_events                                            | always     | medium
 phase-memory | rename_file                                                            | no         | safe
 phase-memory | set_event_aside keep_first_event sort_events list_event make_root      | always     | medium
 phase-memory | choose_merge_target correct_path_state                                 | always     | medium
@@ -26,7 +27,7 @@ EVENTS = """
 transition_phase updated, mark_stale updated, refresh refreshed, compact compacted, request_delete forgotten, archive deactivated,
 supersede updated, merge merged, restore updated, create_path recorded, branch_path branched, merge_path merged, abandon_path deactivated,
 compact_path compacted, set_event_aside updated, keep_first_event updated, sort_events updated, list_event updated, make_root updated,
-choose_merge_target updated, correct_path_state updated
+choose_merge_target updated, correct_path_state updated, create_record recorded, replace_record updated, append_events recorded
 """
 
 
@@ -51,6 +52,7 @@ def test_what_takes_something_away_is_destructive() -> None:
         "merge",
         "restore",
         "set_file_aside",
+        "replace_record",
         "set_aside_lines",
         "repair_lines",
         "merge_duplicates",

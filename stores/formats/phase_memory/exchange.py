@@ -15,7 +15,7 @@ from stores.formats.phase_memory.layout import may_be_created, path_for
 from stores.formats.phase_memory.reading import read_record
 from stores.formats.phase_memory.validity import has_unknown_version, wrong_field
 from stores.formats.phase_memory.values import items, mapping
-from stores.formats.phase_memory.vocabulary import DURABLE, EVENT_VERSION, GRAPH_VERSION, RECORD_VERSIONS, STORE_VERSION
+from stores.formats.phase_memory.vocabulary import EVENT_VERSION, GRAPH_VERSION, PHASES, RECORD_VERSIONS, STORE_VERSION
 
 _CONTRACT: Final = {
     "node": ("id", "kind", "text", "phase", "namespace", "confidence", "freshness", "provenance", "policy", "source_spans"),
@@ -25,6 +25,8 @@ _CONTRACT: Final = {
 _OURS: Final = "phase_memory"
 _METADATA: Final = "metadata"
 _VERSION: Final = "schema_version"
+_OWN_VERSION: Final = ("path", "profile")
+"""Records that keep the version which they name; others get that of new records."""
 
 
 class Omitted(NamedTuple):
@@ -46,6 +48,8 @@ class NewRecord(NamedTuple):
     data: bytes
     durable: bool
     """Makes durable memory, which a person has to decide on (ruling 17)."""
+    given: Record
+    """What the envelope says."""
 
 
 class NewEvent(NamedTuple):
@@ -53,6 +57,20 @@ class NewEvent(NamedTuple):
 
     id: str
     line: bytes
+    given: Record
+    """What the envelope says."""
+
+
+class Given(NamedTuple):
+    """A record as an envelope has it, or a profile as its file has it."""
+
+    record_type: str
+    id: str
+    record: Record
+
+
+class NotTaken(ValueError):
+    """A record that no import takes; the reason is `invalid` or `bad_id`."""
 
 
 class NotImported(NamedTuple):
@@ -73,6 +91,8 @@ class ImportPlan(NamedTuple):
     same: int = 0
     """Records and events that the store has already, with the same content."""
     not_imported: tuple[NotImported, ...] = ()
+    conflicts: tuple[Given, ...] = ()
+    """Of what is not taken: the records in whose place the store has another content, and which a person may put there."""
     refused: str = ""
     """Why the envelope as a whole cannot be taken: a code of samples/hostile/INDEX.md rule 3, or `not_a_graph`."""
 
@@ -183,7 +203,7 @@ def import_graph(
     for record_type, given in zip(("node", "edge", "event", "path"), lists, strict=True):
         for value in items(given):
             planner.take(record_type, value)
-    return ImportPlan(tuple(planner.records), tuple(planner.events), planner.same, tuple(planner.not_imported))
+    return ImportPlan(tuple(planner.records), tuple(planner.events), planner.same, tuple(planner.not_imported), tuple(planner.conflicts))
 
 
 def import_profile(data: bytes, *, find: Callable[[str, str], Record | None], taken: Callable[[str], bool]) -> ImportPlan:
@@ -193,7 +213,7 @@ def import_profile(data: bytes, *, find: Callable[[str, str], Record | None], ta
         return ImportPlan(refused=read.refused)
     if has_unknown_version("profile", read.record):
         return ImportPlan(refused="not_a_profile")
-    record: Record = {**read.record, _VERSION: RECORD_VERSIONS["profile"]}
+    record = restored("profile", read.record)
     there = find("profile", read.id)
     if there is not None and canonical.canonical({**unwrapped("profile", there), _VERSION: record[_VERSION]}) == canonical.canonical(
         record
@@ -203,8 +223,39 @@ def import_profile(data: bytes, *, find: Callable[[str, str], Record | None], ta
     path = path_for("profile", read.id)
     reason = reason or ("name_taken" if taken(path) else "")
     if reason:
-        return ImportPlan(not_imported=(NotImported("profile", read.id, reason),))
-    return ImportPlan(records=(NewRecord("profile", read.id, path, canonical.pretty(record), durable=False),))
+        conflicts = (Given("profile", read.id, read.record),) if reason == "conflict" else ()
+        return ImportPlan(not_imported=(NotImported("profile", read.id, reason),), conflicts=conflicts)
+    return ImportPlan(records=(NewRecord("profile", read.id, path, canonical.pretty(record), durable=False, given=read.record),))
+
+
+def take_in(record_type: str, value: object) -> Given:
+    """Give a record of an envelope, or a profile, with the content that a store is to have of it; raises NotTaken.
+
+    That is all that can be asked of it without knowing the store: whoever takes records in from elsewhere asks it too.
+    """
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+        raise NotTaken("invalid")
+    record_id = stated_id(record_type, value)
+    if not isinstance(record_id, str) or not is_usable(record_id):
+        raise NotTaken("bad_id")
+    record = restored(record_type, value)
+    if wrong_field(record_type, record) or (record_type in _OWN_VERSION and has_unknown_version(record_type, record)):
+        raise NotTaken("invalid")
+    return Given(record_type, record_id, record)
+
+
+def restored(record_type: str, value: Record) -> Record:
+    """Give what a store holds of a record of an envelope, or of a profile."""
+    if record_type == "event":
+        return {**_without_version(canonical_names("event", value)), _VERSION: EVENT_VERSION}
+    if record_type == "profile":
+        return {_VERSION: RECORD_VERSIONS["profile"], **unwrapped("profile", value)}
+    return canonical_names("path", value) if record_type == "path" else imported(record_type, value)
+
+
+def is_durable(record_type: str, record: Record) -> bool:
+    """Say that a record is durable memory, also where nobody can tell its phase."""
+    return record_type == "node" and record.get("phase") not in (None, *PHASES[:2])
 
 
 def _every_version(given: object) -> bool:
@@ -224,6 +275,7 @@ class _Planner:
         self.records: list[NewRecord] = []
         self.events: list[NewEvent] = []
         self.not_imported: list[NotImported] = []
+        self.conflicts: list[Given] = []
         self.same = 0
         self._find = find
         self._taken = taken
@@ -232,49 +284,41 @@ class _Planner:
 
     def take(self, record_type: str, value: object) -> None:
         """Look at one record of the envelope."""
-        given = stated_id(record_type, value) if isinstance(value, dict) else None
-        record_id = given if isinstance(given, str) else ""
-        reason = self._why_not(record_type, record_id, value)
+        try:
+            given = take_in(record_type, value)
+        except NotTaken as refused:
+            stated = stated_id(record_type, value) if isinstance(value, dict) else None
+            self.not_imported.append(NotImported(record_type, stated if isinstance(stated, str) else "", str(refused)))
+            return
+        _, record_id, record = given
+        there = self._find(record_type, record_id)
+        reason = self._why_not(record_type, record_id, is_there=there is not None)
+        if reason not in ("repeated", "bad_id", "name_taken"):
+            self._seen.add((record_type, record_id))
+        if not reason and there is not None and _content(record_type, there) != _content(record_type, record):
+            reason = "conflict"
         if reason:
             self.not_imported.append(NotImported(record_type, record_id, reason))
-            return
-        self._seen.add((record_type, record_id))
-        record = self._restored(record_type, mapping(value))
-        there = self._find(record_type, record_id)
-        if there is not None:
-            if _content(record_type, there) == _content(record_type, record):
-                self.same += 1
-            else:
-                self.not_imported.append(NotImported(record_type, record_id, "conflict"))
+            if reason == "conflict" and record_type != "event":
+                self.conflicts.append(Given(record_type, record_id, mapping(value)))
+        elif there is not None:
+            self.same += 1
         elif record_type == "event":
-            self.events.append(NewEvent(record_id, canonical.log_line(record)))
+            self.events.append(NewEvent(record_id, canonical.log_line(record), mapping(value)))
         else:
-            durable = record_type == "node" and any(record.get("phase") == phase for phase in DURABLE)
-            new = NewRecord(record_type, record_id, path_for(record_type, record_id), canonical.pretty(record), durable)
-            self.records.append(new)
+            path, data = path_for(record_type, record_id), canonical.pretty(record)
+            self.records.append(NewRecord(record_type, record_id, path, data, is_durable(record_type, record), mapping(value)))
 
-    def _why_not(self, record_type: str, record_id: str, value: object) -> str:
-        if not isinstance(value, dict):
-            return "invalid"
-        if not is_usable(record_id):
-            return "bad_id"
+    def _why_not(self, record_type: str, record_id: str, *, is_there: bool) -> str:
         if (record_type, record_id) in self._seen:
             return "repeated"
         if self._unreadable(record_type, record_id):
             return "conflict"
-        restored = self._restored(record_type, value)
-        if wrong_field(record_type, restored) or (record_type == "path" and has_unknown_version("path", restored)):
-            return "invalid"
-        if record_type == "event" or self._find(record_type, record_id) is not None:
+        if record_type == "event" or is_there:
             return ""
         if not may_be_created(record_id):
             return "bad_id"
         return "name_taken" if self._taken(path_for(record_type, record_id)) else ""
-
-    def _restored(self, record_type: str, value: Record) -> Record:
-        if record_type == "event":
-            return {**_without_version(canonical_names("event", value)), _VERSION: EVENT_VERSION}
-        return canonical_names("path", value) if record_type == "path" else imported(record_type, value)
 
 
 def _content(record_type: str, value: Record) -> bytes:

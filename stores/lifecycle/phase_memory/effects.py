@@ -20,7 +20,7 @@ from stores.formats.phase_memory.vocabulary import ASSUMED_PHASE, EVENT_VERSION,
 from stores.lifecycle.actions import Action
 from stores.lifecycle.changes import Append, Change, Create, EndLine, MakeFolder, Replace
 from stores.lifecycle.effects import Effect, EffectRefused, Find, counted, found, said
-from stores.lifecycle.phase_memory import compaction, repairs
+from stores.lifecycle.phase_memory import compaction, repairs, taking_in
 from stores.lifecycle.phase_memory.editing import Editable, Edited, edit, editable, made, put, put_inside, rewritten
 
 ACTOR: Final = "memoryui"
@@ -58,6 +58,8 @@ def effect(action: Action, find: Find, planned_at: str) -> Effect:
         return repairs.on_file(action, find)
     if verb in _ON_PATHS:
         return _path_effect(case)
+    if verb == taking_in.APPEND:
+        return _appended(case)
     edited, sentence = _repaired(case) if verb in repairs.PATH_REPAIRS else _ON_RECORDS[verb](case)
     event = _event(case, edited)
     return Effect(
@@ -65,6 +67,7 @@ def effect(action: Action, find: Find, planned_at: str) -> Effect:
         targets=tuple(one.target for one in edited),
         sentence=sentence,
         event=event,
+        undo=taking_in.STAYS.get(verb, ""),
     )
 
 
@@ -177,6 +180,10 @@ def _restore(case: _Case) -> tuple[list[Edited], str]:
     return [edit(target, change)], f"Takes the {kind} {said(target.id)} back from {was} to active."
 
 
+def _taken_in(case: _Case) -> tuple[list[Edited], str]:
+    return taking_in.CHANGES[case.action.verb.name](case.action, case.find)
+
+
 def _repaired(case: _Case) -> tuple[list[Edited], str]:
     edited, sentence = repairs.on_path(case.action, case.find)
     return [edited], sentence
@@ -192,7 +199,14 @@ _ON_RECORDS: Final[Mapping[str, Callable[[_Case], tuple[list[Edited], str]]]] = 
     "supersede": _supersede,
     "merge": _merge,
     "restore": _restore,
+    **dict.fromkeys(taking_in.CHANGES, _taken_in),
 }
+
+
+def _appended(case: _Case) -> Effect:
+    lines, targets, sentence = taking_in.appended(case.action)
+    event = _event(case, [])
+    return Effect((lines, Append(EVENTS, event)), targets, sentence, event, undo=taking_in.STAYS[taking_in.APPEND])
 
 
 def _create_path(case: _Case, occasion: Occasion) -> tuple[PathChange, str]:
@@ -290,6 +304,8 @@ def _event(case: _Case, edited: list[Edited]) -> Record:
     verb = case.action.verb
     updates: dict[str, list[Record]] = {"node": [], "edge": [], "path": []}
     for one in edited:
+        if one.target.record_type not in updates:
+            continue
         operation = "create" if one.target.before_digest is None else verb.operation
         name = "path_id" if one.target.record_type == "path" else f"{one.target.record_type}_id"
         updates[one.target.record_type].append({name: one.target.id, "operation": operation})
