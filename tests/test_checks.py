@@ -55,7 +55,7 @@ def test_a_data_folder_in_a_store_is_refused(tmp_path: Path, inside: str) -> Non
 def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MEMORYUI_", "DJANGO_"))}
     command = [sys.executable, str(Path(__file__).parents[1] / "manage.py"), *arguments]
-    return subprocess.run(command, env={**kept, **environment}, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, env={**kept, **environment}, capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_an_installation_behind_https_passes_django_s_own_checks_for_a_deployment(tmp_path: Path) -> None:

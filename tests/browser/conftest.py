@@ -15,6 +15,8 @@ from tests.factories import make_user
 from tests.scenes import make_scene
 
 PASSWORD = "correct horse battery"
+WAIT_MS = 60_000
+"""Only what fails waits so long."""
 QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic", "--no-first-run"]
 
 OpenPage = Callable[..., Page]
@@ -26,6 +28,7 @@ def browser(chromium_path: str) -> Iterator[Browser]:
     # Playwright's sync API keeps an event loop in this thread, for which Django would refuse every query.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     arguments = [*QUIET, "--no-sandbox"] if os.geteuid() == 0 else QUIET
+    expect.set_options(timeout=WAIT_MS)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=chromium_path, args=arguments)
         yield started
@@ -56,7 +59,7 @@ def open_page(browser: Browser, live_server: LiveServer) -> Iterator[OpenPage]:
             color_scheme="dark" if theme == "dark" else "light",
             java_script_enabled=scripts,
         )
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(WAIT_MS)
         contexts.append(context)
         page = context.new_page()
         # Chromium itself reports a page that is answered with an error, also where that is what the test asks for.

@@ -103,7 +103,7 @@ def test_a_store_of_special_files_ends_quickly_and_follows_no_link(shared: Path,
     store = register(root)
     began = time.monotonic()
     run = import_store(store)
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 60
     assert run.status in ("ok", "partial")
     links = set(Fault.objects.filter(store=store, code="symlink").values_list("path", flat=True))
     on_disk = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_symlink() and len(path.relative_to(root).parts) < 8}

@@ -75,7 +75,7 @@ def test_any_sequence_of_changes_ends_in_the_mirror_of_a_full_import(settings: S
                 return seen[0] == expected
 
             try:
-                wait_for(equal, within_s=20, every_s=0.1)
+                wait_for(equal, within_s=60, every_s=0.1)
             except AssertionError:
                 assert seen[0] == expected
         remove_store(store)
