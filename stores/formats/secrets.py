@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
+from stores.formats.storable import NAME_LIMIT, TITLE_LIMIT
+
 
 class Secret(NamedTuple):
     """A place in a text that looks like a secret."""
@@ -26,9 +28,13 @@ _HARMLESS: Final = re.compile(
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
-    """Find keys, tokens, passwords and private keys in a text, in order and without overlap; its time grows with the text only."""
+    """Find keys, tokens, passwords and private keys in a text, in order and without overlap; its time grows with the text only.
+
+    Of a name or title that was cut also what begins a secret right before the cut, however little of it is there.
+    """
     lowered = text.lower()
     found = [secret for signs, finder in _FINDERS if any(sign in lowered for sign in signs) for secret in finder(text)]
+    found += _begun(text)
     if len(found) < 2:
         return tuple(found)
     found.sort()
@@ -170,3 +176,31 @@ _FINDERS: Final[tuple[tuple[tuple[str, ...], _Finder], ...]] = (
     (("pass", "pwd", "secret", "token", "credential", "key"), _assigned),
 )
 """Signs (small letters), one of which must occur, and the finder that then looks closely."""
+
+_CUT_NAME: Final = re.compile(r"…[0-9a-f]{8}")
+_BEGINNINGS: Final = (
+    _shaped("AWS key", r"(?<![A-Za-z0-9])(?:AKIA|ASIA|AROA|AIDA|AGPA|ABIA|ACCA)[A-Z0-9]++\Z"),
+    _shaped("API key", r"(?<![A-Za-z0-9_-])(?:sk-|glpat-|xox[abceoprs]-|xapp-|AIza|pypi-)[A-Za-z0-9_-]++\Z"),
+    _shaped("API key", r"(?<![A-Za-z0-9_])(?:[rsp]k_(?:live|test)_|gh[pousr]_|github_pat_|npm_|hf_)[A-Za-z0-9_]++\Z"),
+    _shaped("JSON web token", r"(?<![A-Za-z0-9_.-])eyJ[A-Za-z0-9_.-]++\Z"),
+    _shaped("Slack webhook", r"hooks\.slack\.com/services/(?P<secret>[A-Za-z0-9/]++)\Z"),
+    _shaped("password in an address", r"://[^\s/:@\"'<>]{0,128}+:(?![0-9]{1,5}\Z)(?P<secret>[^\s/\"'<>]++)\Z"),
+    _shaped("authorization", r"(?<![A-Za-z])(?:bearer|basic) {1,4}+(?P<secret>[A-Za-z0-9._~+/=-]++)\Z", re.IGNORECASE),
+)
+
+
+def _begun(text: str) -> Iterator[Secret]:
+    """Find what begins a secret where a name or a title was cut: its end, by which it would be known, is not there."""
+    if len(text) in (NAME_LIMIT, TITLE_LIMIT):
+        end = len(text)
+    elif len(text) > NAME_LIMIT and _CUT_NAME.fullmatch(text, NAME_LIMIT):
+        end = NAME_LIMIT
+    else:
+        return
+    there = text[:end]
+    for finder in _BEGINNINGS:
+        yield from finder(there)
+    for match in _ASSIGNED.finditer(there):
+        group = "quoted" if match["quoted"] else "bare"
+        if match.end() == end and not _HARMLESS.match(match[group]):
+            yield Secret(match.start(group), end, "password" if match["word"].lower().startswith(("pass", "pwd")) else "token")

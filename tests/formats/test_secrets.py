@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stores.formats import storable
 from stores.formats.secrets import find_secrets, mask, mask_nested
 
 TAIL = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -157,3 +159,45 @@ def test_hostile_text_is_searched_in_linear_time(text: str) -> None:
     start = time.process_time()
     find_secrets(text)
     assert time.process_time() - start < 5
+
+
+BEGUN = [
+    ("key ", "AKIA", "IOSFODNN7EXAMPLE"),
+    ("use ", "sk-", f"proj-{TAIL}"),
+    ("", "ghp_", TAIL),
+    ("(", "github_pat_", f"11ABC_{TAIL}"),
+    ("", "glpat-", TAIL),
+    ("", "xoxb-", "123456789-abcdefgh"),
+    ("", "AIza", f"Sy{TAIL}"),
+    ("", "sk_live_", TAIL),
+    ("", "npm_", TAIL),
+    ("", "pypi-", TAIL),
+    ("", "hf_", TAIL),
+    ("at https://hooks.slack.com/services/", "", "T00000/B00000/XXXX"),
+    ("postgres://app:", "", "hunter2hunter3"),
+    ("", "eyJ", "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmVk"),
+    ("Authorization: Bearer ", "", "abcdef0123456789XYZ"),
+    ("password=", "", "hunter2"),
+    ('{"password": "', "", "correct horse"),
+    ("my token is ", "", "abcDEF123456"),
+    ("client_secret=", "", "abc123def456"),
+]
+"""What stands before a secret, the sign by which it is known, and what nobody may see."""
+
+
+@pytest.mark.parametrize(("lead", "sign", "secret"), BEGUN)
+@pytest.mark.parametrize(("cut", "limit"), [(storable.name, storable.NAME_LIMIT), (storable.title, storable.TITLE_LIMIT)])
+def test_a_secret_that_was_cut_in_two_does_not_show_its_first_half(
+    cut: Callable[[object], str], limit: int, lead: str, sign: str, secret: str
+) -> None:
+    for shown in range(1, len(secret) + 1):
+        before = "chosen by all of us ".ljust(limit - len(lead) - len(sign) - shown, "n")[:-1] + " "
+        whole = before + lead + sign + secret + "@db and so on" * 30
+        assert mask(cut(whole)).startswith(f"{before}{lead}masked, "), mask(cut(whole))
+
+
+def test_words_at_a_cut_that_begin_no_secret_stay() -> None:
+    for end in (" task-sk-learn", " at http://localhost:8080", " the primary key: id", " a token bucket", " passwords"):
+        for cut, limit in ((storable.name, storable.NAME_LIMIT), (storable.title, storable.TITLE_LIMIT)):
+            whole = "n" * (limit - len(end)) + end + " which goes on and on" * 30
+            assert mask(cut(whole)) == cut(whole)
