@@ -95,9 +95,9 @@ def search_text(*texts: str) -> str:
     """
     text = texts[0] if len(texts) == 1 else " ".join(texts)
     has_humps = text.lower() != text and (not text.isascii() or _has_ascii_hump(text))
-    if len(text) * 4 < LIMIT_BYTES and text.isascii() and not has_humps:
-        words = text.encode("ascii").translate(_ASCII_WORDS).decode("ascii")
-        if _is_clean(words):
+    if not has_humps and len(text) * 4 < LIMIT_BYTES and text.isascii():
+        words = b" ".join(text.encode("ascii").translate(_ASCII_WORDS).split()).decode("ascii")
+        if _are_short(words):
             return words
     tokens = _tokens(text)
     result = " ".join([*tokens, *whole_words(text)] if has_humps else tokens)
@@ -108,10 +108,8 @@ def search_text(*texts: str) -> str:
     return result
 
 
-def _is_clean(words: str) -> bool:
-    """Say that words stand one space apart and that none is too long, by leaping from space to space."""
-    if "  " in words or words[:1] == " " or words[-1:] == " ":
-        return False
+def _are_short(words: str) -> bool:
+    """Say that no word is too long, by leaping from space to space."""
     start, end = 0, len(words)
     while end - start > TOKEN_LIMIT:
         start = words.rfind(" ", start, start + TOKEN_LIMIT + 1) + 1

@@ -40,6 +40,8 @@ def text(value: object, limit: int | None = None) -> str:
 
 def name(value: object) -> str:
     """Give a value as text of at most 209 characters: longer ones end in "…" and 8 hex digits of the whole's sha256."""
+    if value is None:
+        return ""
     if isinstance(value, str) and len(value) <= NAME_LIMIT and value.isascii() and "\0" not in value:
         return value
     cleaned = text(value)

@@ -66,7 +66,9 @@ def node(value: Record) -> Mirrored:
         read.title or storable.title(read.id),
         *_dated(read.created, read.updated),
     )
-    return Mirrored(values, search_text(read.id, read.title, read.text, label, tags), _events(came.source_event_ids))
+    # A title that was taken from the text is said once.
+    title = "" if read.text.startswith(read.title) else read.title
+    return Mirrored(values, search_text(read.id, title, read.text, label, tags), _events(came.source_event_ids))
 
 
 def edge(value: Record) -> Mirrored:

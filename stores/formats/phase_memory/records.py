@@ -398,6 +398,8 @@ READERS: Final[dict[str, Callable[[Record], NamedTuple]]] = {
 }
 """Reader of each type of record, given a value that `reading` took."""
 
+_NO_MOMENT: Final = Moment(0, "missing")
+_NO_PROVENANCE: Final = Provenance()
 _UPDATES: Final = (("node_updates", "node", "node_id"), ("edge_updates", "edge", "edge_id"), ("path_updates", "path", "path_id"))
 _NAMED: Final = ("parent_path_id", "merge_target", "abandoned_reason", "compacted_summary_id")
 
@@ -424,11 +426,13 @@ def _state(record_type: str, record: Record) -> str:
 
 
 def _moment(value: object) -> Moment:
-    return Moment(*storable.moment(value))
+    return _NO_MOMENT if value is None else Moment(*storable.moment(value))
 
 
 def _provenance(record: Record) -> Provenance:
-    given = mapping(record.get("provenance"))
+    given = record.get("provenance")
+    if not isinstance(given, dict):
+        return _NO_PROVENANCE
     return Provenance(
         agent=storable.name(given.get("agent")),
         session_id=storable.name(given.get("session_id")),
