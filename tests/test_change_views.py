@@ -8,8 +8,10 @@ import re
 
 import pytest
 
-from stores.change_views import MODES, Mode, Shown, file_view, file_views, totals
+from stores.change_views import file_view, file_views, totals
+from stores.diff_rows import MODES, FileView, Mode, Shown
 from stores.lifecycle.changes import AppendLines, Create, EditLog, EndLine, LineEdit, MakeFolder, Move, Replace, TakeOut
+from stores.lifecycle.differences import Place
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6"
 
@@ -135,5 +137,77 @@ def test_markup_in_memory_stays_text() -> None:
     assert "<img" not in str(view.rows[0].html)
 
 
-def test_bytes_that_are_no_text_are_told() -> None:
-    assert "2 bytes are no UTF-8" in file_view(1, Create("a", b"ok \xff\xfe"), Shown()).note
+def told(view: FileView) -> list[tuple[str, str, str, str, str]]:
+    return [(row.sign, row.old, row.new, plain(str(row.html)), plain(str(row.right))) for row in view.rows]
+
+
+@pytest.mark.parametrize("mode", [mode for mode, _ in MODES])
+def test_what_is_no_text_stands_as_its_bytes(mode: Mode) -> None:
+    view = file_view(1, Create("a", b"ok \xff\xfe<b>"), Shown(mode=mode))
+    assert told(view) == [("+", "", "0000", "6f 6b 20 ff fe 3c 62 3e", "ok ..<b>")]
+    assert (view.is_bytes, view.note) == (True, "It is no text: its bytes stand here, 16 a row.")
+    assert "<b>" not in str(view.rows[0].right)
+
+
+def test_bytes_that_differ_are_marked_on_both_sides_and_far_ones_that_stay_are_folded() -> None:
+    before = b"\0" * 160 + b"old!" + b"\0" * 60
+    view = file_view(1, Replace("a", before, before.replace(b"old", b"new")), Shown())
+    assert [(row.kind, row.sign, row.old, row.new) for row in view.rows] == [
+        ("fold", " ", "", ""),
+        ("bytes", " ", "0080", "0080"),
+        ("bytes", " ", "0090", "0090"),
+        ("bytes", "-", "00a0", ""),
+        ("bytes", "+", "", "00a0"),
+        ("bytes", " ", "00b0", "00b0"),
+        ("bytes", " ", "00c0", "00c0"),
+        ("bytes", " ", "00d0", "00d0"),
+    ]
+    assert view.rows[0].html == "128 unchanged bytes"
+    assert "<del>6f 6c 64</del> 21" in str(view.rows[3].html) and "<ins>new</ins>!" in str(view.rows[4].right)
+    whole = file_view(1, Replace("a", before, before.replace(b"old", b"new")), Shown(context=True))
+    assert len(whole.rows) == 15 and (whole.added, whole.removed) == (1, 1)
+
+
+def test_many_bytes_are_shown_by_pages_to_the_last_one() -> None:
+    content = bytes(number % 251 for number in range(50_000))
+    change = TakeOut("blob", b"\xff" + content)
+    first = file_view(1, change, Shown())
+    assert (len(first.rows), first.left) == (64, first.total - 64), "so it cannot be approved with others at once"
+    digits, start = "", 1
+    while start:
+        view = file_view(1, change, Shown(file=1, start=start))
+        digits += "".join(plain(str(row.html)) for row in view.rows)
+        start = view.next_from
+    assert digits.replace(" ", "") == (b"\xff" + content).hex()
+
+
+def test_secrets_in_bytes_are_masked_on_both_sides_also_over_rows_and_in_wide_letters() -> None:
+    for data in (b"\xff" + SECRET.encode(), b"\xff\xfe" + SECRET.encode("utf-16-le")):
+        view = file_view(1, Replace("a", data, data + b"\xff more"), Shown())
+        shown = " ".join(f"{plain(str(row.html))} {plain(str(row.right))}" for row in view.rows)
+        digits = shown.replace(" ", "")
+        assert SECRET[4:12] not in shown and SECRET[:4].encode().hex() not in digits and SECRET[8:12].encode().hex() not in digits
+        assert "··" in shown and "ff" in shown
+
+
+def test_one_line_of_a_log_that_is_no_text_stands_as_bytes_among_the_others() -> None:
+    edits = (LineEdit(b'{"a": 1}', ()), LineEdit(b'{"b": \xff}', ()), LineEdit(b'{"c": 2}', (b'{"c": 3}',)))
+    view = file_view(1, EditLog("decisions.jsonl", edits), Shown())
+    assert [row.kind for row in view.rows] == ["line"] * 3 + ["bytes"] + ["line"] * 4
+    assert [row.old for row in view.rows] == ["1", "2", "3", "0000", "4", "5", "", "6"]
+    assert view.rows[3].places == () and view.rows[4].places == (Place(1, "before", 4), Place(1, "after", 1))
+    assert "A line that is no text stands as its bytes." in view.note and not view.is_bytes
+
+
+def test_a_line_that_is_to_be_seen_is_never_folded_and_its_piece_is_shown() -> None:
+    before = "\n".join(f"line {number}" for number in range(1, 3001))
+    change = Replace("a", before.encode(), (before + "!").encode())
+    assert Place(1, "before", 17) not in [place for row in file_view(1, change, Shown()).rows for place in row.places]
+    for mode, _ in MODES:
+        for at in (Place(1, "before", 17), Place(1, "after", 2990)):
+            view = file_view(1, change, Shown(mode=mode, at=at))
+            assert at in [place for row in view.rows for place in row.places]
+            assert at in [place for row in file_view(1, change, Shown(mode=mode, noted=frozenset({at}))).rows for place in row.places]
+    rewritten = Replace("a", before.encode(), before.replace("line", "row").encode())
+    view = file_view(1, rewritten, Shown(at=Place(1, "before", 2500)))
+    assert view.first > 1 and Place(1, "before", 2500) in [place for row in view.rows for place in row.places]

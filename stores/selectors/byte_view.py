@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from stores.formats.secret_bytes import characters_of, digits_of, secret_places
 from stores.formats.secrets import Secret, find_secrets
 from stores.formats.visible import visible
 
@@ -83,23 +84,13 @@ def hex_of_window(context: bytes, start: int, length: int, file_offset: int) -> 
 
     `file_offset` is where the first shown byte stands in its file.
     """
-    hidden = _secret_bytes(context)
+    hidden = secret_places(context)
     rows = []
     for row in range(start, min(start + length, len(context)), HEX_ROW):
-        places = range(row, min(row + HEX_ROW, start + length, len(context)))
-        digits = " ".join("··" if place in hidden else f"{context[place]:02x}" for place in places)
-        characters = "".join("·" if place in hidden else chr(context[place]) if 32 <= context[place] < 127 else "." for place in places)
+        data = context[row : min(row + HEX_ROW, start + length)]
+        digits, characters = " ".join(digits_of(data, row, hidden)), "".join(characters_of(data, row, hidden))
         rows.append(HexRow(file_offset + row - start, digits.ljust(3 * HEX_ROW - 1), characters))
     return rows
-
-
-def _secret_bytes(context: bytes) -> frozenset[int]:
-    text = context.decode("utf-8", "surrogateescape")
-
-    def byte(place: int) -> int:
-        return len(text[:place].encode("utf-8", "surrogateescape"))
-
-    return frozenset(place for secret in find_secrets(text) for place in range(byte(secret.start), byte(secret.end)))
 
 
 def _pieces(text: str, secrets: tuple[Secret, ...], start: int, end: int) -> Iterator[Piece]:
