@@ -82,6 +82,7 @@ Event = Literal[
     "approval_withdrawn",
     "decision_refused",
     "policy_changed",
+    "policy_dropped",
     "key_made",
     "key_pinned",
     "key_unpinned",

@@ -8,7 +8,7 @@
   const isSplit = () => Boolean(find(".queue")) && wide.matches;
   const typing = (element) => element.matches("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
   const say = (text) => { find("#said").textContent = text; };
-  let lastPicked = null, armed = false, inFlight = false;
+  let lastPicked = null, armed = false, inFlight = false, goingSince = -Infinity;
 
   // The action beside its list: the same address as its page, of which only the part is taken.
   const rows = () => all(".queue-row");
@@ -34,9 +34,16 @@
     const here = new URL(location.href);
     here.searchParams.set("open", pk);
     history.replaceState(history.state, "", here);
-    find("#action").scrollTop = 0;
-    if (focus) find("#action-title")?.focus({ preventScroll: true });
-    say(find("#action-title")?.textContent.trim() ?? "");
+    const place = new URL(address, location.href).hash.slice(1);
+    const wanted = place && find(`#${CSS.escape(place)}`, find("#action"));
+    if (wanted) {
+      wanted.scrollIntoView({ block: wanted.matches("section, .change") ? "start" : "center" });
+      (wanted.matches("section") && focus ? find(".segments [aria-current]", wanted) : wanted)?.focus({ preventScroll: true });
+    } else {
+      find("#action").scrollTop = 0;
+      if (focus) find("#action-title")?.focus({ preventScroll: true });
+    }
+    if (!wanted?.matches("textarea")) say(find("#action-title")?.textContent.trim() ?? "");
   }
 
   document.addEventListener("click", (event) => {
@@ -44,6 +51,31 @@
     if (!link || !isSplit() || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     open(link.href, { focus: event.detail === 0 });
+  });
+
+  // Line numbers of a change are one stop of the Tab key; the arrows go from line to line, and Enter comments on one.
+  function rove(table) {
+    all("[data-line]", table).forEach((link, place) => { link.tabIndex = place ? -1 : 0; });
+  }
+  const roveAll = () => all(".change-rows").forEach(rove);
+  document.addEventListener("focusin", ({ target }) => {
+    if (!target.matches?.("[data-line]")) return;
+    all("[data-line][tabindex='0']", target.closest(".change-rows")).forEach((link) => { link.tabIndex = -1; });
+    target.tabIndex = 0;
+  });
+  document.addEventListener("keydown", (event) => {
+    const here = event.target.closest?.("[data-line]");
+    if (!here || event.ctrlKey || event.metaKey || event.altKey) return;
+    const row = here.closest(".change-row"), column = [...row.children].indexOf(here.closest("[role=cell]"));
+    const lines = all(".change-row", row.parentElement).filter((one) => find("[data-line]", one));
+    const steps = { ArrowDown: lines[lines.indexOf(row) + 1], ArrowUp: lines[lines.indexOf(row) - 1], Home: lines[0], End: lines.at(-1) };
+    const sides = { ArrowLeft: all("[data-line]", row)[0], ArrowRight: all("[data-line]", row).at(-1) };
+    if (!(event.key in steps) && !(event.key in sides)) return;
+    event.preventDefault();
+    const next = steps[event.key];
+    const link = sides[event.key] ?? (next && (find("[data-line]", next.children[column]) ?? find("[data-line]", next)));
+    link?.focus();
+    link?.scrollIntoView({ block: "nearest" });
   });
 
   // Rows that are selected, and how many that is.
@@ -66,6 +98,7 @@
       count();
       mark(find("#action")?.dataset.action ?? "");
     }
+    roveAll();
   });
 
   // The phrase of a bulk decision: the button waits for it.
@@ -174,9 +207,27 @@
     if (back) location.assign(back.href);
   }
 
+  function edit() {
+    const link = find("[data-edit]");
+    if (link) location.assign(link.href);
+    else say("It cannot be proposed otherwise");
+  }
+
+  // g, and within two seconds the letter of a section.
+  const GOING_MS = 2000;
+  function go() {
+    goingSince = performance.now();
+    say(`Go to: ${all("[data-go]").map((link) => `${link.dataset.go} ${link.textContent.trim()}`).join(", ")}`);
+  }
+  function goTo(letter) {
+    const link = all("[data-go]").find((one) => one.dataset.go === letter);
+    if (link) location.assign(link.href);
+    else say("There is no such section");
+  }
+
   const keys = {
     j: () => step(1), k: () => step(-1), x: () => pick(false), X: () => pick(true), a: approve, r: reason,
-    c: () => find("#comment")?.focus(), s: snooze, m: assignToMe, d: modes, "[": () => hunk(-1), "]": () => hunk(1),
+    c: () => find("#comment")?.focus(), e: edit, g: go, s: snooze, m: assignToMe, d: modes, "[": () => hunk(-1), "]": () => hunk(1),
     u: () => { const button = find("[data-withdraw]"); if (button) { flash(button); button.focus(); } },
     "?": () => find("#keys")?.togglePopover(), Escape: escape,
   };
@@ -192,7 +243,9 @@
     // An open sheet closes on Escape by itself, and takes every other key but its own.
     if (find("[popover]:popover-open") && event.key !== "?") return;
     if (queue.hasAttribute("data-keys-off") && !["?", "Escape"].includes(event.key)) return;
-    const act = keys[event.key];
+    const going = performance.now() - goingSince < GOING_MS;
+    goingSince = -Infinity;
+    const act = going && event.key.length === 1 ? () => goTo(event.key) : keys[event.key];
     if (!act || inFlight) return;
     event.preventDefault();
     if (event.key !== "a") armed = false;
@@ -210,9 +263,10 @@
     if (started || !queue || !window.htmx) return;
     started = true;
     count();
+    roveAll();
     if (!isSplit()) return;
     const first = find("#action")?.dataset.openFirst ?? find(".queue-row [data-open]")?.href;
-    if (first && !find("#action")?.dataset.action) open(first);
+    if (first && !find("#action")?.dataset.action) open(`${first}${first.includes("#") ? "" : location.hash}`);
   }
   if (document.readyState === "loading") addEventListener("DOMContentLoaded", start);
   else start();

@@ -18,6 +18,8 @@ LONGEST_TEXT: Final = 20_000
 NODES: Final = "known-nodes"
 PATHS: Final = "known-paths"
 """Lists of ids that a field offers."""
+FIND: Final = "find"
+"""The field by which nodes are looked for."""
 
 Fields = dict[str, forms.Field]
 
@@ -30,6 +32,8 @@ class About:
     phase: str = ""
     doubles: Sequence[tuple[str, str]] = ()
     """Ids of records with the same text, with what stands beside each box."""
+    nodes: Sequence[tuple[str, str]] = ()
+    """Ids of nodes that are picked already or were found, with what stands beside each box."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,20 @@ def _id(label: str, listed: str = "", help_text: str = "", initial: str = "") ->
     )
 
 
-def _others(label: str) -> forms.CharField:
-    return _text(label, "Their ids, one a line, letter for letter.", rows=5)
+def _others(label: str, about: About) -> Fields:
+    return {
+        "picked": forms.MultipleChoiceField(
+            label=label, choices=list(about.nodes), required=False, widget=forms.CheckboxSelectMultiple, help_text=""
+        ),
+        FIND: forms.CharField(
+            label="Find nodes",
+            required=False,
+            max_length=200,
+            help_text="By words or by an id; nothing shows the newest. What is ticked stays.",
+            widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
+        ),
+        "others": _text("Or by their ids", "One a line, letter for letter.", required=False, rows=3),
+    }
 
 
 def _none(about: About) -> Fields:
@@ -87,7 +103,7 @@ def _source(about: About) -> Fields:
 
 def _compact(about: About) -> Fields:
     return {
-        "others": _others("Fold it together with"),
+        **_others("Fold it together with", about),
         "summary_text": _text("Text of the summary", "Empty: the titles of the folded nodes as a list.", required=False),
         "strategy": forms.CharField(label="Strategy", max_length=80, initial="summarize"),
         "preserve_originals": forms.BooleanField(label="Keep the folded nodes as they are", required=False, initial=True),
@@ -103,7 +119,7 @@ def _supersede(about: About) -> Fields:
 
 
 def _merge(about: About) -> Fields:
-    return {"others": _others("Merge it with"), "into": _id("The one that stays", NODES, initial=about.target_id)}
+    return {**_others("Merge it with", about), "into": _id("The one that stays", NODES, initial=about.target_id)}
 
 
 def _branch(about: About) -> Fields:
@@ -187,7 +203,7 @@ class ProposalForm(forms.Form):
             self.add_error(
                 "new_id", "A new id names a file: letters, digits, dots, hyphens and underscores, beginning with one of the first two."
             )
-        others = _lines(given.get("others", ""))
+        others = self._others(given)
         if "others" in given and not set(others) - {self._about.target_id}:
             self.add_error("others", "Name at least one other node.")
         if len(others) > MOST_TARGETS:
@@ -197,6 +213,16 @@ class ProposalForm(forms.Form):
         return given
 
     @property
+    def asks(self) -> frozenset[str]:
+        """Give the parameters that the form asks for, or sets by itself."""
+        ends = PATH_ENDS.values() if self._verb == "correct_path_state" else ()
+        return frozenset(self.fields) | frozenset(ends) | {"keep", "parent_path_id"}
+
+    @staticmethod
+    def _others(given: Mapping[str, Any]) -> list[str]:
+        return list(dict.fromkeys([*given.get("picked", ()), *_lines(given.get("others", ""))]))
+
+    @property
     def wanted(self) -> Wanted:
         """Give what the form asks for; only of a valid one."""
         given, about = self.cleaned_data, self._about
@@ -204,7 +230,7 @@ class ProposalForm(forms.Form):
             case "transition_phase":
                 return Wanted([about.target_id], beside={"to_phase": given["to_phase"]})
             case "compact" | "merge":
-                named = [about.target_id, *(one for one in _lines(given["others"]) if one != about.target_id)]
+                named = [about.target_id, *(one for one in self._others(given) if one != about.target_id)]
                 return Wanted(list(dict.fromkeys(named)), _given(given, "into", "summary_text", "strategy", "preserve_originals"))
             case "create_path":
                 return Wanted([given["new_id"]], _given(given, "title"))
@@ -216,6 +242,27 @@ class ProposalForm(forms.Form):
             case "merge_duplicates":
                 return Wanted([about.target_id, *given["doubles"]], {"keep": about.target_id})
         return Wanted([about.target_id], _given(given, *(name for name in given if name not in ("reason", "seen"))))
+
+
+def initial_of(record: Mapping[str, Any]) -> tuple[About, dict[str, Any]]:
+    """Give what the form of an action that is there already is about, and what is filled in."""
+    parameters, ids, verb = dict(record.get("parameters", {})), list(record["target_ids"]), record["action"]
+    initial: dict[str, Any] = {**parameters, "reason": record.get("reason", "")}
+    match verb:
+        case "transition_phase":
+            return About(ids[0]), {**initial, "to_phase": record.get("to_phase")}
+        case "compact" | "merge":
+            return About(ids[0]), {**initial, "others": "\n".join(ids[1:])}
+        case "create_path":
+            return About(), {**initial, "new_id": ids[0]}
+        case "branch_path":
+            return About(str(parameters.get("parent_path_id", ""))), {**initial, "new_id": ids[0]}
+        case "correct_path_state":
+            return About(ids[0]), {**initial, "end": parameters.get(PATH_ENDS.get(str(parameters.get("state")), ""), "")}
+        case "merge_duplicates":
+            doubles = [one for one in ids if one != parameters.get("keep")]
+            return About(str(parameters.get("keep", ""))), {**initial, "doubles": doubles}
+    return About(ids[0]), initial
 
 
 def _given(cleaned: Mapping[str, Any], *names: str) -> dict[str, object]:

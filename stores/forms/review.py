@@ -42,6 +42,8 @@ class CommentForm(ShownForm):
     """What somebody says of an action."""
 
     text = forms.CharField(max_length=LONGEST_COMMENT, strip=False)
+    at = forms.CharField(required=False, max_length=40)
+    """The line that it is about; "" for the whole action."""
 
 
 class AssignForm(ShownForm):

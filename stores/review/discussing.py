@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Q
@@ -13,7 +13,10 @@ from stores import audit
 from stores.accounts import require_reviewer, visible_stores
 from stores.errors import BadRequest, Conflict
 from stores.formats import storable
+from stores.lifecycle.differences import Place, line_count
+from stores.lifecycle.packing import Damaged
 from stores.models import ActionComment, LifecycleAction, Snooze, User
+from stores.review import keeping
 from stores.review.deciding import action_seen_by, label_of, stores_of
 
 CLAIM: Final = timedelta(minutes=5)
@@ -62,17 +65,30 @@ def snooze(user: User, pk: int, until: datetime | None, now: datetime) -> None:
     Snooze.objects.update_or_create(action=action, user=user, defaults={"until": until})
 
 
-def comment(user: User, pk: int, text: str, *, through: audit.Through) -> ActionComment:
-    """Say something of an action; it is no part of what is approved. Raises NotFound, BadRequest."""
+def comment(user: User, pk: int, text: str, *, through: audit.Through, at: Place | None = None) -> ActionComment:
+    """Say something of an action, or of one line of what it changes; it is no part of what is approved. Raises NotFound, BadRequest."""
     action = action_seen_by(user, pk)
     if not text.strip() or len(text) > LONGEST_COMMENT:
         raise BadRequest(f"A comment has 1 to {LONGEST_COMMENT:,} characters.")
+    about: dict[str, Any] = {}
+    if at is not None:
+        about = {"file": at.file, "path": storable.text(_path_at(action, at)), "side": at.side, "line": at.line}
+    detail = {"action": action.pk, **({"path": storable.name(about["path"]), "side": at.side, "line": at.line} if at is not None else {})}
     with transaction.atomic():
-        made = ActionComment.objects.create(action=action, author=user, author_label=user.label[:220], text=storable.text(text))
-        audit.record(
-            "commented", actor=user, object_label=label_of(action), store=action.store, through=through, detail={"action": action.pk}
-        )
+        made = ActionComment.objects.create(action=action, author=user, author_label=user.label[:220], text=storable.text(text), **about)
+        audit.record("commented", actor=user, object_label=label_of(action), store=action.store, through=through, detail=detail)
     return made
+
+
+def _path_at(action: LifecycleAction, at: Place) -> str:
+    """Give the file in which a line stands; raises BadRequest where there is no such line in what the action changes."""
+    try:
+        changes = keeping.effect_of(action).changes
+    except Damaged as err:
+        raise BadRequest("What the action writes is not kept as it was: its lines cannot be named.") from err
+    if not 0 < at.file <= len(changes) or not 0 < at.line <= line_count(changes[at.file - 1], at.side):
+        raise BadRequest("There is no such line in what the action changes.")
+    return changes[at.file - 1].path
 
 
 def check_sample(user: User, pk: int, now: datetime, *, through: audit.Through) -> LifecycleAction:

@@ -31,7 +31,7 @@ def policy_for(store: Store) -> ReviewPolicy:
 def policies_for(stores: Iterable[Store]) -> dict[int, ReviewPolicy]:
     """Give the policies in force by the stores' keys; one query."""
     ids = [store.pk for store in stores]
-    rows = ReviewPolicy.objects.filter(Q(store__in=ids) | Q(store__isnull=True))
+    rows = ReviewPolicy.objects.filter(Q(store__in=ids) | Q(store__isnull=True), in_force=True)
     own = {row.store_id: row for row in rows}
     default = own.get(None) or ReviewPolicy(number=0)
     return {pk: own.get(pk) or default for pk in ids}
@@ -72,12 +72,14 @@ def change_policy(
         raise NotAllowed("Policies are changed by those who administer memoryui.")
     checked = _checked(store, wanted)
     with transaction.atomic():
-        row = ReviewPolicy.objects.select_for_update().filter(store=store).first() or ReviewPolicy(store=store, number=0)
-        if row.version != seen:
-            raise Conflict("The policy was changed by somebody else meanwhile: look at it again.")
+        row = _row_of(store, seen)
+        is_new = not (row.pk and row.in_force)
+        if is_new:
+            # What was dropped is no policy to go on from: only its number goes on.
+            row = ReviewPolicy(pk=row.pk, store=store, number=row.number)
         was = {name: getattr(row, name) for name in FIELDS}
         changes = {name: value for name, value in checked.items() if was[name] != value}
-        if not changes and row.pk:
+        if not changes and not is_new:
             return row
         for name, value in checked.items():
             setattr(row, name, value)
@@ -91,6 +93,37 @@ def change_policy(
             through=through,
             detail={"version": row.version, **{name: {"from": str(was[name]), "to": str(value)} for name, value in changes.items()}},
         )
+    return row
+
+
+def drop_policy(store: Store, seen: str, instead: str, actor: User, now: datetime, *, through: audit.Through) -> ReviewPolicy:
+    """Drop the policy of a store, so that the one for all holds there; approvals that fall below that no longer count.
+
+    `seen` is the version that was shown, `instead` that of the one for all. Raises NotAllowed, Conflict.
+    """
+    if not (actor.is_active and actor.is_superuser):
+        raise NotAllowed("Policies are changed by those who administer memoryui.")
+    with transaction.atomic():
+        row = _row_of(store, seen)
+        if not (row.pk and row.in_force):
+            raise Conflict("The store has no policy of its own.")
+        default = ReviewPolicy.objects.select_for_update().filter(store__isnull=True).first() or ReviewPolicy(number=0)
+        if default.version != instead:
+            raise Conflict("The policy for all stores was changed meanwhile: look at it again.")
+        row.in_force, row.number, row.changed_at, row.changed_by = False, row.number + 1, now, actor
+        row.save()
+        differs = [name for name in FIELDS if getattr(row, name) != getattr(default, name)]
+        changes = {name: {"from": str(getattr(row, name)), "to": str(getattr(default, name))} for name in differs}
+        detail = {"version": row.version, "instead": default.version, **changes}
+        audit.record("policy_dropped", actor=actor, object_label=store.slug, store=store, through=through, detail=detail)
+    return default
+
+
+def _row_of(store: Store | None, seen: str) -> ReviewPolicy:
+    """Give the policy of a store, or that for all, to be changed; raises Conflict unless it is the version that was seen."""
+    row = ReviewPolicy.objects.select_for_update().filter(store=store).first() or ReviewPolicy(store=store, number=0)
+    if row.version != seen:
+        raise Conflict("The policy was changed by somebody else meanwhile: look at it again.")
     return row
 
 

@@ -27,23 +27,24 @@ class PolicyPage(NamedTuple):
 
 
 def policy_page(user: Visitor, store: Store | None) -> PolicyPage:
-    """Give the policy of a store, or that for all. Four queries."""
+    """Give the policy of a store, or that for all. Four or five queries."""
     if store is None:
         row = ReviewPolicy.objects.filter(store__isnull=True).select_related("changed_by").first()
         policy = row or ReviewPolicy(number=0)
     else:
         policy = policies.policy_for(store)
         row = policy if policy.store_id == store.pk else None
-    seen = (row or ReviewPolicy(store=store, number=0)).version
-    return PolicyPage(policy, row is not None, seen, _changes(user, store), list(SigningKey.objects.all()), custody.shares_one_user())
+    last = row or ReviewPolicy.objects.filter(store=store).first() or ReviewPolicy(store=store, number=0)
+    return PolicyPage(
+        policy, row is not None, last.version, _changes(user, store), list(SigningKey.objects.all()), custody.shares_one_user()
+    )
 
 
 def stores_with_own_policy(user: Visitor) -> list[Store]:
     """Give the stores that the policy for all does not concern. One query."""
-    return list(visible_stores(user).filter(policy__isnull=False).order_by("name", "pk"))
+    return list(visible_stores(user).filter(policy__in_force=True).order_by("name", "pk"))
 
 
 def _changes(user: Visitor, store: Store | None) -> list[AuditEvent]:
-    wanted = audit.AuditFilter(event="policy_changed", store=store.slug if store else "")
-    found = audit.events(user, wanted)
+    found = audit.events(user, audit.AuditFilter(store=store.slug if store else "")).filter(event__in=("policy_changed", "policy_dropped"))
     return list((found if store else found.filter(store_uid__isnull=True))[:CHANGES_SHOWN])

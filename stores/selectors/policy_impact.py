@@ -31,7 +31,7 @@ def impact_of(store: Store | None, policy: ReviewPolicy, now: datetime) -> list[
 
     Three queries, and two for each pair of a store and a reviewer of approved actions.
     """
-    stores = [store] if store is not None else list(Store.objects.filter(policy__isnull=True))
+    stores = [store] if store is not None else list(Store.objects.exclude(policy__in_force=True))
     by_id = {one.pk: one for one in stores}
     was = policies.policies_for(stores)
     rows = list(LifecycleAction.objects.filter(store__in=list(by_id), state__in=_ASKED).order_by("pk"))

@@ -110,7 +110,7 @@ def judged_stores(user: Visitor, now: datetime, beside: Mapping[str, Subquery] |
 
     `beside` are further columns that come with them.
     """
-    single = Exists(ReviewPolicy.objects.filter(store=OuterRef("pk"), single_reviewer=True))
+    single = Exists(ReviewPolicy.objects.filter(store=OuterRef("pk"), single_reviewer=True, in_force=True))
     stores = visible_stores(user).select_related("worker").annotate(single_reviewer=single, **(beside or {}))
     return worst_first(judge(store, now) for store in stores)
 

@@ -84,20 +84,22 @@ def set_theme(request: HttpRequest) -> HttpResponse:
     form = ThemeForm(request.POST)
     if not form.is_valid():
         return problems.answer(request, problems.BAD_REQUEST)
-    then = form.cleaned_data["next"]
-    if not then.startswith("/") or not url_has_allowed_host_and_scheme(then, allowed_hosts=None):
-        then = reverse("overview")
-    response = redirect(then)
+    response = redirect(_own_address(form.cleaned_data["next"]) or reverse("overview"))
     response.set_cookie(
         context.THEME_COOKIE, form.cleaned_data["theme"], max_age=THEME_LASTS_S, secure=settings.HTTPS, httponly=True, samesite="Lax"
     )
     return response
 
 
+def _own_address(given: str) -> str:
+    """Give an address of ours as a form says it; "" for any other."""
+    return given if given.startswith("/") and url_has_allowed_host_and_scheme(given, allowed_hosts=None) else ""
+
+
 @require_POST
 def set_keys(request: HttpRequest) -> HttpResponse:
-    """Turn keys that act without Ctrl or Alt on or off for this browser (ruling 69)."""
-    response = redirect("account")
+    """Turn keys that act without Ctrl or Alt on or off for this browser, and go back (ruling 69)."""
+    response = redirect(_own_address(request.POST.get("next", "")) or reverse("account"))
     context.keep_keys(request, response, off=request.POST.get("keys") == "off")
     return response
 

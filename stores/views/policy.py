@@ -42,6 +42,26 @@ def store_policy(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+def store_policy_drop(request: HttpRequest, slug: str) -> HttpResponse:
+    """Drop the policy of one store, so that the one for all stores holds there; what that changes is said before."""
+    store = find_store(request.user, slug)
+    user = require_reviewer(signed_in(request))
+    if not user.is_superuser:
+        raise NotAllowed("Policies are changed by those who administer memoryui.")
+    found, now = policy_page(user, store), timezone.now()
+    if not found.is_own:
+        raise Conflict("The store has no policy of its own.")
+    if request.method == "POST":
+        given = [request.POST.get(name, "")[:40] for name in ("seen", "instead")]
+        default = policies.drop_policy(store, *given, user, now, through="page")
+        messages.success(request, f"Dropped: policy {default.version}, the one for all stores, is in force")
+        return redirect("store_policy", store.slug)
+    default = policy_page(user, None).policy
+    context = {"store": store, "found": found, "default": default, "impact": impact_of(store, default, now)}
+    return render(request, "stores/policy_drop.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
 def review_switch(request: HttpRequest) -> HttpResponse:
     """Let queued actions be applied, or stop all applying at once; with the password, as it concerns every store."""
     state = review_counts.switch()

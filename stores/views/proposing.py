@@ -12,24 +12,23 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from stores.action_words import counted, verb_words
+from stores.action_words import counted
 from stores.errors import Conflict, NotFound
 from stores.formats.orchestkit import queue
-from stores.forms.proposing import NODES, PATHS, About, ProposalForm
+from stores.forms.proposing import About, ProposalForm
 from stores.lifecycle.vocabulary import VERBS, Verb
 from stores.mirror.record_types import RECORD_TYPES
-from stores.models import MemoryPath, MirroredRecord, Node, Store, User
+from stores.models import MirroredRecord, Store, User
 from stores.review import offering, planning, repairs
 from stores.review.submitting import KNOWN, PLANNER, QUEUED, Proposer, Submitted, submit
 from stores.selectors import proposals
 from stores.selectors.faults import find_fault
-from stores.selectors.proposal_words import says
 from stores.selectors.record_detail import find_record, record_page, spec_of, text_of
 from stores.selectors.review_counts import queue_url
 from stores.selectors.stores import find_store
+from stores.views.proposal_form import form_page, is_looking, unsent, with_nodes
 from stores.views.requests import signed_in
 
-TEMPLATE = "stores/propose_form.html"
 QUEUE_VERBS = ("drain_queue", "archive_queue")
 
 
@@ -127,8 +126,11 @@ def _propose(
     record: MirroredRecord | None = None,
     seen: str = "",
 ) -> HttpResponse:
+    about = with_nodes(request, store, verb, about)
     if request.method != "POST":
         return _form_page(request, store, verb, ProposalForm(verb=verb.name, about=about, initial={"seen": seen}), record, about)
+    if is_looking(request):
+        return _form_page(request, store, verb, unsent(ProposalForm(verb=verb.name, about=about), request.POST), record, about)
     form = ProposalForm(request.POST, verb=verb.name, about=about)
     if not form.is_valid():
         return _form_page(request, store, verb, form, record, about, 422)
@@ -157,20 +159,9 @@ def _propose(
 def _form_page(
     request: HttpRequest, store: Store, verb: Verb, form: ProposalForm, record: MirroredRecord | None, about: About, status: int = 200
 ) -> HttpResponse:
-    lists = {field.widget.attrs.get("list") for field in form.fields.values()}
-    context = {
-        "store": store,
-        "verb": verb,
-        "title": verb_words(verb.name).does,
-        "says": says(verb.name),
-        "form": form,
-        "record": record,
-        "about": "the queue" if about.target_id == queue.PATH else "",
-        "back": reverse(f"{spec_of(record).name}_detail", args=[record.pk]) if record is not None else store.get_absolute_url(),
-        "known_nodes": proposals.known_ids(store, Node, about.target_id) if NODES in lists else [],
-        "known_paths": proposals.known_ids(store, MemoryPath, about.target_id) if PATHS in lists else [],
-    }
-    return render(request, TEMPLATE, context, status=status)
+    back = reverse(f"{spec_of(record).name}_detail", args=[record.pk]) if record is not None else store.get_absolute_url()
+    named = "the queue" if about.target_id == queue.PATH else ""
+    return form_page(request, store, verb, form, about, status, record=record, about=named, back=back)
 
 
 def _planned(store: Store, made: Sequence[object], user: User) -> list[Submitted]:

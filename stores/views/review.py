@@ -1,4 +1,4 @@
-"""The review queue: its list, what came since it was opened, its exports, and whether its keys are on (ux.md 2.8)."""
+"""The review queue: its list, what came since it was opened, and its exports (ux.md 2.8)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from stores import action_lists, filters
-from stores.context import Page, keep_keys, keys_off
+from stores.context import Page, keys_off
 from stores.csv_lines import csv_lines
 from stores.htmx import page_or_fragment
-from stores.lists.actions import FACETS, read_actions
+from stores.lifecycle.differences import Place
+from stores.lists.actions import FACETS, ActionQuery, read_actions
 from stores.selectors.action_documents import ActionDocument, action_document
 from stores.selectors.actions import ActionList
 from stores.selectors.queue_states import outcome
@@ -47,7 +48,7 @@ def review_list(request: HttpRequest) -> HttpResponse:
         "sort_label": next((one.label for one in action_lists.sorts_of(query) if one.current), ""),
         "rows": rows,
         "opened": opened,
-        "open_url": action_lists.action_url(opened, query) if opened else "",
+        "open_url": _open_url(request, opened, query) if opened else "",
         "count": found.count,
         "row_count": found.row_count,
         "pager": action_lists.pager_of(found),
@@ -94,17 +95,15 @@ def review_export(request: HttpRequest, form: str) -> HttpResponseBase:
     )
 
 
-@require_POST
-def review_keys(request: HttpRequest) -> HttpResponse:
-    """Turn single keys on or off for this browser (ruling 69); the account page has the same switch."""
-    response = redirect("review_list")
-    keep_keys(request, response, off=request.POST.get("keys") == "off")
-    return response
-
-
 def filters_kept(parameters: list[tuple[str, str]]) -> list[filters.Field]:
     """Give parameters as fields of a form."""
     return [filters.Field(name, value) for name, value in parameters]
+
+
+def _open_url(request: HttpRequest, pk: int, query: ActionQuery) -> str:
+    """Give the action that is opened beside the list, with the line of it that is to be seen."""
+    at = Place.read(request.GET.get("at", ""))
+    return action_lists.action_url(pk, query, **({"at": str(at)} if at is not None else {}))
 
 
 def _newer_url(address: str, since: int) -> str:

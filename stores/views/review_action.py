@@ -15,14 +15,16 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
-from stores import action_lists, action_parts, action_words, change_views, sign_ins
+from stores import action_lists, action_parts, action_words, change_views, line_comments, sign_ins
 from stores.accounts import require_reviewer
 from stores.context import Page, keys_off
+from stores.diff_rows import MODES, Shown
 from stores.errors import BadRequest, Conflict, MemoryUIError, NotAllowed
 from stores.forms.review import AssignForm, CommentForm, DecisionForm, ShownForm, SnoozeForm, key_of, seconds_since, shown_token
 from stores.htmx import page_or_fragment
+from stores.lifecycle.differences import Place
 from stores.lists.actions import TABS, ActionQuery, read_actions
-from stores.models import LifecycleAction, User
+from stores.models import ActionComment, LifecycleAction, User
 from stores.review import deciding, discussing, renewing
 from stores.review.approving import approve
 from stores.review.deciding import Decided, Manner, PasswordNeeded, action_seen_by, allow_apply, reject, withdraw
@@ -30,14 +32,15 @@ from stores.selectors.action_checks import around
 from stores.selectors.action_page import ActionPage, TargetLine, action_page, targets_now
 from stores.selectors.actions import ActionList, Neighbours
 from stores.views import problems
+from stores.views.editing import is_offered
 from stores.views.requests import signed_in, whole_number
 
 FRAGMENT: Final = "action"
 TEMPLATE: Final = "stores/action_detail.html"
 ASSIGNABLE: Final = 200
 SNOOZES: Final = ((4, "4 hours"), (24, "a day"), (72, "3 days"), (168, "a week"))
-_MODES: Final = dict(change_views.MODES)
-_CHANGES: Final = ("diff", "file", "from", "context")
+_MODES: Final = dict(MODES)
+_CHANGES: Final = ("diff", "file", "from", "context", "at")
 """Parameters that say how the change is shown."""
 
 
@@ -82,9 +85,6 @@ def action_decide(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         _check_shown(action, given)
         manner = _manner(request, user, action, given, now)
-        if getattr(request, "axes_locked_out", False):
-            # The throttle answers this request by itself.
-            return HttpResponse(status=429)
         behind = _behind(user, pk, given["list"], now)
         said, then = _DECISIONS[given["decision"]](user, action, given, manner)
     except (BadRequest, Conflict, NotAllowed) as error:
@@ -97,13 +97,20 @@ def action_decide(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def action_comment(request: HttpRequest, pk: int) -> HttpResponse:
-    """Say something of an action."""
+    """Say something of an action, or of one line of what it changes."""
     user = signed_in(request)
     form = CommentForm(request.POST)
     if not form.is_valid():
         return _answer(request, user, pk, refused=BadRequest("A comment has 1 to 10,000 characters."), typed=request.POST)
-    discussing.comment(user, pk, form.cleaned_data["text"], through="page")
-    return redirect(f"{_place(pk, form.cleaned_data)}#comments")
+    given = form.cleaned_data
+    at = Place.read(given["at"])
+    try:
+        if at is None and given["at"]:
+            raise BadRequest("There is no such line in what the action changes.")
+        made = discussing.comment(user, pk, given["text"], through="page", at=at)
+    except BadRequest as error:
+        return _answer(request, user, pk, refused=error, typed=request.POST)
+    return redirect(f"{_place(pk, given, at)}#{f'comment-{made.pk}' if at is not None else 'comments'}")
 
 
 @require_POST
@@ -165,7 +172,7 @@ def _answer(
     query = _asked(QueryDict(given.get("list", ""))) if typed is not None else _asked(request.GET)
     shown = {
         **_common(request, user, page, query, now),
-        **_changes(request, page, query, now),
+        **_changes(request, page, query, Place.read(given.get("at", ""))),
         "refused": problems.from_error(refused) if refused is not None else None,
         "typed": {name: given.get(name, "") for name in ("reason", "text")} if typed is not None else {},
         "beside": beside,
@@ -187,6 +194,7 @@ def _common(request: HttpRequest, user: User, page: ActionPage, query: ActionQue
         "action": action,
         "page_of": page,
         "can": page.can,
+        "can_edit": is_offered(user, action),
         "verb": action_words.verb_words(action.verb).does,
         "subject": action_words.subject(action),
         "headline": action_words.plain_headline(action),
@@ -219,7 +227,8 @@ def _common(request: HttpRequest, user: User, page: ActionPage, query: ActionQue
         "list_url": query.address(reverse("review_list")) if query is not None else reverse("review_list"),
         "previous_url": action_lists.action_url(beside.previous, query) if beside.previous else "",
         "next_url": action_lists.action_url(beside.next, query) if beside.next else "",
-        "newer": LifecycleAction.objects.filter(renewed_from=action).order_by("-pk").values_list("pk", flat=True).first(),
+        "earlier_comments": ActionComment.objects.filter(action=action.renewed_from_id).count() if action.renewed_from_id else 0,
+        "newer": LifecycleAction.objects.filter(renewed_from=action).order_by("-pk").only("pk", "origin").first(),
         "undone_by": LifecycleAction.objects.filter(undo_of=action).order_by("-pk").values_list("pk", flat=True).first(),
         "me": user.username,
         "keys_off": keys_off(request),
@@ -227,19 +236,23 @@ def _common(request: HttpRequest, user: User, page: ActionPage, query: ActionQue
     }
 
 
-def _changes(request: HttpRequest, page: ActionPage, query: ActionQuery | None, now: datetime) -> dict[str, Any]:
+def _changes(request: HttpRequest, page: ActionPage, query: ActionQuery | None, at: Place | None) -> dict[str, Any]:
     """Give the changes as the address asks for them, with the addresses that show them otherwise."""
     mode = request.GET.get("diff", "")
-    shown = change_views.Shown(
+    shown = Shown(
         mode if mode in _MODES else "unified",
         whole_number(request, "file", 0, 1_000_000),
         whole_number(request, "from", 1, 1_000_000_000),
         request.GET.get("context") == "1",
+        at,
+        line_comments.places_of(page.comments),
     )
-    views = change_views.file_views(page.effect.changes, shown) if page.effect is not None else []
+    changes = page.effect.changes if page.effect is not None else ()
+    views = line_comments.with_comments(change_views.file_views(changes, shown), page.comments, at)
     address = action_lists.action_url(page.action.pk, query)
     beside = "&" if "?" in address else "?"
     kept = {"diff": shown.mode} if shown.mode != "unified" else {}
+    wider = {**kept, "context": "1"} if shown.context else kept
     sources, results, sources_left = action_parts.sources_of(page)
     moved = page.moved
     return {
@@ -252,9 +265,13 @@ def _changes(request: HttpRequest, page: ActionPage, query: ActionQuery | None, 
                 "state": "",
                 "current": name == shown.mode,
             }
-            for name, label in change_views.MODES
+            for name, label in MODES
         ],
         "more_url": f"{address}{beside}{urlencode(kept)}{'&' if kept else ''}",
+        "line_url": f"{address}{beside}{urlencode(wider)}{'&' if wider else ''}at=",
+        "line_asked": line_comments.words_of(at, changes) if at is not None and any(row.asked for one in views for row in one.rows) else "",
+        "no_line_url": f"{address}{beside if wider else ''}{urlencode(wider)}#change",
+        "thread": line_comments.thread_of(page.comments, changes),
         "context_url": "" if shown.context else f"{address}{beside}{urlencode({**kept, 'context': '1'})}#change",
         "sources": sources,
         "results": results,
@@ -355,13 +372,14 @@ def _next_place(behind: int | None, given: dict[str, Any]) -> str:
     return _place(behind, given)
 
 
-def _place(pk: int, given: dict[str, Any]) -> str:
-    """Give the action's page, or its place beside the list where it stood there."""
+def _place(pk: int, given: dict[str, Any], at: Place | None = None) -> str:
+    """Give the action's page, or its place beside the list where it stood there; with a line of what it changes in sight."""
     query = _asked(QueryDict(given["list"]))
+    line = {"at": str(at)} if at is not None else {}
     if query is None or not given["beside"]:
-        return action_lists.action_url(pk, query)
+        return action_lists.action_url(pk, query, **line)
     address = query.address(reverse("review_list"))
-    return f"{address}{'&' if '?' in address else '?'}open={pk}"
+    return f"{address}{'&' if '?' in address else '?'}{urlencode({'open': pk, **line})}"
 
 
 def _form_words(form: ShownForm) -> str:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from stores import action_lists, action_words, change_views, sign_ins
+from stores import action_lists, action_words, change_views, diff_rows, sign_ins
 from stores.accounts import require_operator, require_reviewer
 from stores.errors import BadRequest, Conflict, MemoryUIError, NotAllowed, NotFound
 from stores.forms.review import BulkForm, seconds_since, shown_token
@@ -176,8 +176,6 @@ def _decide(request: HttpRequest, user: User, found: ActionList, chosen: Any, de
             password_given=_proved(request, user, given["password"]),
             took_s=seconds_since(given["shown"], given["digest"], found.now.timestamp()),
         )
-        if getattr(request, "axes_locked_out", False):
-            return HttpResponse(status=429)
         covered = visible_actions(user).filter(pk__in=[one.pk for one in selection.covered])
         batch, decided = bulk.decide(user, covered, shown, decision, manner)
     except (BadRequest, Conflict, NotAllowed) as error:
@@ -267,7 +265,7 @@ def _effects(selection: Selection) -> list[dict[str, Any]]:
     if not selection.is_destructive or len(selection.covered) > MOST_DESTRUCTIVE:
         return []
     effects = keeping.effects_of(selection.covered)
-    return [{"action": one, "files": change_views.file_views(effects[one.pk].changes, change_views.Shown())} for one in selection.covered]
+    return [{"action": one, "files": change_views.file_views(effects[one.pk].changes, diff_rows.Shown())} for one in selection.covered]
 
 
 def _members(text: str) -> tuple[tuple[int, str], ...]:

@@ -43,7 +43,7 @@ def test_single_keys_are_turned_off_on_every_page_and_on_again(page: Client) -> 
     assert page.post("/account/keys/", {"keys": "off"}).headers["Location"] == "/account/"
     assert off_on(*addresses) == [True, True, True]
     assert page.cookies["single_keys"]["samesite"] == "Lax"
-    page.post("/review/keys/", {"keys": "on"})
+    page.post("/account/keys/", {"keys": "on"})
     assert off_on(*addresses) == [False, False, False]
 
 

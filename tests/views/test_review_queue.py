@@ -251,12 +251,19 @@ def test_nobody_who_is_not_signed_in_sees_the_queue(client: Client) -> None:
         assert client.get(address).headers["Location"].startswith("/sign-in/"), address
 
 
-def test_single_keys_can_be_turned_off(client: Client, ana: User) -> None:
-    assert not any("data-keys-off" in attributes for _, attributes in elements(client.get("/review/")))
-    client.post("/review/keys/", {"keys": "off"})
-    assert any("data-keys-off" in attributes for _, attributes in elements(client.get("/review/")))
-    client.post("/review/keys/", {"keys": "on"})
-    assert not any("data-keys-off" in attributes for _, attributes in elements(client.get("/review/")))
+def test_single_keys_are_turned_off_from_the_sheet_and_the_page_stays(client: Client, ana: User) -> None:
+    def is_off() -> bool:
+        return any("data-keys-off" in attributes for _, attributes in elements(client.get("/review/")))
+
+    assert not is_off()
+    form = next(one for tag, one in elements(client.get("/review/?tab=all")) if tag == "form" and one.get("action") == "/account/keys/")
+    assert form["method"] == "post"
+    then = [one["value"] for _, one in elements(client.get("/review/?tab=all")) if one.get("name") == "next"]
+    assert "/review/?tab=all" in then
+    assert client.post("/account/keys/", {"keys": "off", "next": "/review/?tab=all"}).headers["Location"] == "/review/?tab=all"
+    assert is_off()
+    assert client.post("/account/keys/", {"keys": "on", "next": "//elsewhere.example/"}).headers["Location"] == "/account/"
+    assert not is_off()
 
 
 @pytest.mark.parametrize(
