@@ -36,6 +36,8 @@ _WORDS: Final[Mapping[str, VerbWords]] = {
     "repair_lines": VerbWords("Repair", "repair of"),
     "drain_queue": VerbWords("Drain", "draining of"),
     "archive_queue": VerbWords("Archive", "archiving of"),
+    "replay_decisions": VerbWords("Replay", "replaying of"),
+    "remember": VerbWords("Remember", "remembering of"),
     "close_problem": VerbWords("Close", "closing of"),
     "abandon_problem": VerbWords("Abandon", "abandoning of"),
     "reopen_problem": VerbWords("Reopen", "reopening of"),

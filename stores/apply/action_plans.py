@@ -12,7 +12,7 @@ from stores.apply.action_targets import check_files, targets_of
 from stores.apply.judging import Case, Judgement
 from stores.apply.log_traces import last_audit
 from stores.apply.place import Place
-from stores.apply.queue_drains import queue_move
+from stores.apply.queue_drains import queue_move, replayed_graph, require_the_agents_graph
 from stores.apply.reading import size_of
 from stores.apply.steps import Plan
 from stores.apply.targets import Append, Target
@@ -110,6 +110,9 @@ def _apply(store: Store, found: Judgement, case: Case, row: LifecycleAction, pla
     queued_lines = queue_move(row, effect)
     if queued_lines is not None:
         queued_lines.require_the_agents_graph(store, place)
+    replayed = replayed_graph(row, effect)
+    if replayed:
+        require_the_agents_graph(store, place, replayed)
 
     def verify(at: Place) -> None:
         check_files(at, targets)

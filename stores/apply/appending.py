@@ -50,10 +50,8 @@ def remember_decision(
 
     Raises LooksSecret unless `force`, BadRequest for what OrchestKit could not have written, and what `steps.change` raises.
     """
-    if not force:
-        _refuse_secrets(said)
+    made = make_decision(store, said, force=force)
     undrained = "" if queue_too else nobody_drains(store)
-    made = _made(store, said)
 
     def plan(place: Place) -> Plan:
         targets: list[Target] = [Append(decisions.PATH, made.decision_line, size_of(place.root, decisions.PATH))]
@@ -73,7 +71,10 @@ def nobody_drains(store: Store) -> str:
     return found.message if found else ""
 
 
-def _made(store: Store, said: Said) -> Remembered:
+def make_decision(store: Store, said: Said, *, force: bool = False) -> Remembered:
+    """Make the lines of a decision, without writing them. Raises LooksSecret unless `force`, BadRequest for what OrchestKit could not have written."""
+    if not force:
+        _refuse_secrets(said)
     project = project_of(store.path)
     try:
         return remember(

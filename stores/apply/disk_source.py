@@ -15,10 +15,24 @@ from stores.formats import javascript, storable
 from stores.formats.base import LineClass
 from stores.formats.canonical import digest
 from stores.formats.lines import split_lines
+from stores.formats.orchestkit import decisions
 from stores.formats.phase_memory.aliases import unwrapped
 from stores.formats.phase_memory.layout import AUDIT, EVENTS, FOLDER_OF, LOGS, may_be_created, path_for
 from stores.formats.phase_memory.reading import read_log_line, read_record
-from stores.lifecycle.changes import Change, Create, EditLog, EndLine, LineMissing, MakeFolder, Move, Replace, Standing, TakeOut, line_of
+from stores.lifecycle.changes import (
+    Change,
+    Create,
+    EditLog,
+    EndLine,
+    LineMissing,
+    MakeFolder,
+    Move,
+    Replace,
+    Standing,
+    TakeOut,
+    bytes_digest,
+    line_of,
+)
 from stores.lifecycle.effects import FileNow
 from stores.lifecycle.targets import StoreFault, TargetNow, plain
 from stores.lifecycle.vocabulary import PHASE_MEMORY
@@ -140,6 +154,8 @@ class DiskSource:
         path = self._paths.get((record_type, storable.name(given)), "") or self._log
         said = self._digests.get(given)
         name = hash_named(said) if isinstance(said, str) else None
+        if name is None and record_type == "decision":
+            return self._decision(given)
         data = self.data(path) if path else None
         if data is None or name is None:
             return None
@@ -150,6 +166,16 @@ class DiskSource:
         parsed = javascript.parse(line) if record_type != "line" else None
         record = plain(parsed.value) if parsed is not None and parsed.accepted else {}
         return TargetNow(record_type, given, path, f"sha256:{name.hex()}", record)
+
+    def _decision(self, given: str) -> TargetNow | None:
+        """Find a decision that is to be new by its id."""
+        mark = given.encode("utf-8", "surrogatepass")
+        for line in (self.data(decisions.PATH) or b"").split(b"\n"):
+            parsed = javascript.parse(line) if mark in line else None
+            record = plain(parsed.value) if parsed is not None and parsed.accepted else {}
+            if record.get("id") == given:
+                return TargetNow("decision", given, decisions.PATH, bytes_digest(line), record)
+        return None
 
     def _of_root(self) -> list[StoreFault]:
         try:

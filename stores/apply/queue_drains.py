@@ -19,6 +19,7 @@ from stores.models import LifecycleAction, Store
 from stores.review import keeping
 
 DRAINS = "drain_queue"
+REPLAYS = "replay_decisions"
 
 
 class QueueMove:
@@ -39,14 +40,8 @@ class QueueMove:
 
     def require_the_agents_graph(self, store: Store, place: Place) -> None:
         """Refuse to drain into a graph that the agents do not use; raises UnknownGraph, OutsideRoots, StoreUnreadable."""
-        if not self._drains:
-            return
-        used = graph_location(store)
-        if (used.folder, used.name) != ("", self._graph_path):
-            raise UnknownGraph(
-                f"The agents of {store.slug} use the graph {used.path} by now ({used.reason}): drain the queue into that one."
-            )
-        require_a_graph(used, parse_graph(read_if_there(place.root, self._graph_path) or b""))
+        if self._drains:
+            require_the_agents_graph(store, place, self._graph_path)
 
     def document(self) -> dict[str, Any]:
         """Give what a Drain is made of; lines behind those that were approved are late ones, for the next drain."""
@@ -73,6 +68,20 @@ class QueueMove:
         """Re-read the graph before the queue moves; raises CannotWrite unless it says everything."""
         if self._drains:
             check_graph(place, self._location, self._wanted)
+
+
+def require_the_agents_graph(store: Store, place: Place, path: str) -> None:
+    """Refuse to write a graph that the agents do not use; raises UnknownGraph, OutsideRoots, StoreUnreadable."""
+    used = graph_location(store)
+    if (used.folder, used.name) != ("", path):
+        raise UnknownGraph(f"The agents of {store.slug} use the graph {used.path} by now ({used.reason}): propose it for that one.")
+    require_a_graph(used, parse_graph(read_if_there(place.root, path) or b""))
+
+
+def replayed_graph(row: LifecycleAction, effect: Effect) -> str:
+    """Give the path of the graph that a replay of the decisions writes; "" for every other action."""
+    written = [change.path for change in effect.changes if isinstance(change, Create | Replace)]
+    return written[0] if written and row.kind == ORCHESTKIT and row.verb == REPLAYS else ""
 
 
 def queue_move(row: LifecycleAction, effect: Effect) -> QueueMove | None:

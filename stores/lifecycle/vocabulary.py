@@ -90,6 +90,8 @@ VERBS: Final[Mapping[str, Mapping[str, Verb]]] = {
         Verb("repair_lines", ("line",), _ALWAYS, Tier.HIGH, most=MOST_TARGETS, needs=("file",), destructive=True),
         Verb("drain_queue", ("file",), _ALWAYS, Tier.MEDIUM),
         Verb("archive_queue", ("file",), _ALWAYS, Tier.MEDIUM),
+        Verb("replay_decisions", ("file",), _ALWAYS, Tier.MEDIUM),
+        Verb("remember", ("decision",), _ALWAYS, Tier.LOW, makes_target=True),
         Verb("close_problem", ("problem",), _ALWAYS, Tier.LOW, from_states=frozenset({"open", "abandoned"}), to_state="solved"),
         Verb("abandon_problem", ("problem",), _ALWAYS, Tier.LOW, from_states=frozenset({"open"}), to_state="abandoned"),
         Verb("reopen_problem", ("problem",), _ALWAYS, Tier.LOW, from_states=frozenset({"solved", "abandoned"}), to_state="open"),

@@ -17,7 +17,7 @@ DECISIONS: Final[Mapping[str, tuple[str, ...]]] = {
 """Repairs in which a person has to choose something: offered where the path has one of these faults."""
 _BY_PLAN: Final = frozenset({"set_event_aside", "keep_first_event", "sort_events", "list_event", "make_root"})
 """Repairs that leave nothing to choose: they are proposed from the faults that they mend."""
-_FROM_ELSEWHERE: Final = frozenset({"create_record", "replace_record", "append_events"})
+_FROM_ELSEWHERE: Final = frozenset({"create_record", "replace_record", "append_events", "remember"})
 """What brings content of its own: it comes from an import or an agent."""
 _NOT_HERE: Final = _BY_PLAN | _FROM_ELSEWHERE | {"create_path"}
 _TREE: Final = frozenset({"node", "edge", "path", "profile"})

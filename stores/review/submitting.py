@@ -14,8 +14,6 @@ from stores import audit
 from stores.errors import BadRequest, NotFound
 from stores.formats import storable
 from stores.formats.canonical import canonical
-from stores.formats.phase_memory.details import value_of
-from stores.formats.phase_memory.layout import FOLDER_OF
 from stores.formats.phase_memory.reading import read_record
 from stores.lifecycle import gate, intake
 from stores.lifecycle.actions import Action
@@ -27,7 +25,7 @@ from stores.lifecycle.effect_of import effect_of
 from stores.lifecycle.effects import Effect, EffectRefused
 from stores.lifecycle.phase_memory.taking_in import brings_durable
 from stores.lifecycle.states import OPEN, REJECTED_DAYS, State
-from stores.lifecycle.targets import TargetNow
+from stores.lifecycle.targets import TargetNow, plain
 from stores.lifecycle.vocabulary import Tier
 from stores.models import ActionTarget, ApiToken, LifecycleAction, ReviewPolicy, Store, User
 from stores.models.reviews import TIER_RANKS
@@ -164,7 +162,7 @@ def _prepare(
         target_type=action.target_type,
         target_count=len(action.target_ids),
         first_target=storable.name(action.target_ids[0]),
-        gist=_gist(targets[action.target_ids[0]].record if action.target_ids[0] in targets else _made(action, effect)),
+        gist=_gist(targets[action.target_ids[0]].record if action.target_ids[0] in targets else plain(action.parameters.get("record"))),
         reason=storable.text(action.reason),
         alike=_alike(store, action, proposer),
         origin=proposer.origin,
@@ -310,12 +308,6 @@ def _alike(store: Store, action: Action, proposer: Proposer) -> str:
     moved = [str(action.record.get(name, "")) for name in ("from_phase", "to_phase", "from_state", "to_state")]
     said = [str(store.uid), action.verb.name, action.target_type, proposer.label, *moved, str(len(action.target_ids) > 1)]
     return sha256(canonical(said)).hexdigest()
-
-
-def _made(action: Action, effect: Effect) -> Mapping[str, object]:
-    """Give the record that an action makes where there was none; an empty one where it makes no file of its own."""
-    change = effect.changes[0]
-    return value_of(action.target_type, change.after) if isinstance(change, Create) and action.target_type in FOLDER_OF else {}
 
 
 def _gist(record: Mapping[str, object]) -> str:

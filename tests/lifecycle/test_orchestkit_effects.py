@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stores.formats.orchestkit import Identity, Said, remember
 from stores.formats.phase_memory.aliases import Record
 from stores.lifecycle.actions import ActionRefused, read
-from stores.lifecycle.changes import Create, EditLog, EndLine, Move, Replace
+from stores.lifecycle.changes import AppendLines, Create, EditLog, EndLine, Move, Replace
 from stores.lifecycle.effect_of import effect_of
 from stores.lifecycle.effects import Effect, EffectRefused
 from stores.lifecycle.orchestkit.mending import mended
@@ -196,6 +197,76 @@ def test_a_queue_that_says_nothing_is_not_drained_but_can_be_archived() -> None:
     assert done(record, graph_queue=b"x").changes == (Move("graph-queue.jsonl", ARCHIVED, b"x"),)
     with pytest.raises(EffectRefused, match="not there"):
         done(record)
+
+
+REPLAY = action("replay_decisions", "file", {"decisions.jsonl": sha(LOG)})
+
+
+def test_a_replay_adds_to_the_graph_what_the_decisions_say_and_takes_nothing_out() -> None:
+    graph = b'{"type":"entity","name":"redis","entityType":"Tool","observations":["small"]}\n'
+    effect = done(REPLAY, decisions=LOG, memory=graph)
+    (replace,) = effect.changes
+    assert isinstance(replace, Replace) and replace.before == graph
+    entities = [json.loads(line) for line in replace.after.splitlines()]
+    names = {one["name"]: one for one in entities if one["type"] == "entity"}
+    ids = {json.loads(line)["id"] for line in (ONE, TWO, THREE)}
+    assert names.keys() == {"redis", *ids}
+    assert names["redis"]["entityType"] == "Tool" and names["redis"]["observations"][0] == "small"
+    assert {(one["from"], one["to"]) for one in entities if one["type"] == "relation"} == {(one, "redis") for one in ids}
+    assert "of 3 decisions into memory.json" in effect.sentence and effect.undo == ""
+    with pytest.raises(EffectRefused, match="already"):
+        done(REPLAY, decisions=LOG, memory=replace.after)
+    (create,) = done(REPLAY, decisions=LOG).changes
+    assert isinstance(create, Create) and create.path == "memory.json"
+
+
+def test_a_replay_is_about_the_decisions_and_writes_over_no_other_file() -> None:
+    with pytest.raises(EffectRefused, match="graph"):
+        done(REPLAY, decisions=LOG, memory=b'{"settings": true}\n')
+    with pytest.raises(EffectRefused):
+        done(action("replay_decisions", "file", {"graph-queue.jsonl": sha(QUEUE)}), graph_queue=QUEUE, decisions=LOG)
+    with pytest.raises(EffectRefused):
+        done(REPLAY)
+
+
+MADE = remember(
+    Said("Page by cursor", "Offsets skip rows", entities=("redis", "api")),
+    Identity("dana@example.com", "vm"),
+    project="shop",
+    session="memoryui-1",
+    now_ms=1764507730871,
+    chance="0a1b2c",
+)
+
+
+def remembering(record: object = MADE.record, name: str = MADE.record["id"], **more: object) -> Record:
+    made = action("remember", "decision", {name: ""}, record=record, **more)
+    return with_id({**made, "source_digests": {name: None}})
+
+
+def test_a_decision_is_appended_as_its_writer_would_have_and_the_queue_only_where_it_is_wanted() -> None:
+    (line,) = done(remembering()).changes
+    assert line == AppendLines("decisions.jsonl", (MADE.decision_line.rstrip(b"\n"),))
+    effect = done(remembering(queue=True))
+    assert effect.changes == (line, AppendLines("graph-queue.jsonl", tuple(one.rstrip(b"\n") for one in MADE.queue_lines)))
+    (made,) = effect.targets
+    assert (made.before_digest, made.after_digest) == (None, sha(MADE.decision_line.rstrip(b"\n")))
+    assert effect.sentence == f"Appends the decision {MADE.record['id']} to decisions.jsonl, and 2 operations to the queue of the graph."
+    assert "stays" in effect.undo
+
+
+@pytest.mark.parametrize(
+    ("record", "name"),
+    [
+        (None, "decision-1"),
+        ("text", "decision-1"),
+        ({**MADE.record, "extra": 1}, MADE.record["id"]),
+        (MADE.record, "decision-1"),
+    ],
+)
+def test_a_decision_that_the_writer_would_not_have_written_so_is_refused(record: object, name: str) -> None:
+    with pytest.raises(EffectRefused):
+        done(remembering(record, name))
 
 
 def test_only_a_log_without_its_last_line_break_is_ended() -> None:

@@ -11,8 +11,8 @@ from stores.lifecycle.vocabulary import ALIASES, DUE_DAYS, VERBS, Tier, phase_me
 TABLE = """
 orchestkit   | append_newline create_missing_entry rewrite_canonical                  | no         | safe
 orchestkit   | set_aside_lines repair_lines merge_duplicates retire_decision undo     | always     | high
-orchestkit   | drain_queue archive_queue                                              | always     | medium
-orchestkit   | close_problem abandon_problem reopen_problem                           | always     | low
+orchestkit   | drain_queue archive_queue replay_decisions                             | always     | medium
+orchestkit   | close_problem abandon_problem reopen_problem remember                  | always     | low
 phase-memory | append_newline create_missing_entry rewrite_canonical                  | no         | safe
 phase-memory | mark_stale archive transition_phase                                    | if durable | low
 phase-memory | refresh compact supersede                                              | always     | medium

@@ -52,7 +52,7 @@ from stores.formats.orchestkit.graph_file import (
 )
 from stores.formats.orchestkit.injection import CleanUp, Mended, Preview, Slot, after_clean_up, preview, preview_lines
 from stores.formats.orchestkit.operations import build_operations, infer_entity_type
-from stores.formats.orchestkit.remembering import Identity, Remembered, Said, remember
+from stores.formats.orchestkit.remembering import Identity, Remembered, Said, remember, remembered
 from stores.formats.orchestkit.replay import Replay, replay_decisions
 from stores.formats.orchestkit.told_graph import decision_graph, graph_key, operation_graph, title_in
 from stores.formats.orchestkit.whole_queue import QueueOp, WholeQueue, graph_names, queue_op
@@ -111,6 +111,7 @@ __all__ = [
     "recognises",
     "recovery_message",
     "remember",
+    "remembered",
     "replay_decisions",
     "title_in",
 ]

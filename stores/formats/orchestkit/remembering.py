@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from stores.formats.js_values import UNDEFINED, compact_line, cut, units
 from stores.formats.orchestkit.operations import build_operations
+from stores.formats.orchestkit.values import mapping
 
 TYPES: Final = ("decision", "preference", "problem-solution", "pattern", "workflow")
 SOURCES: Final = ("user_prompt", "tool_output", "flow_inference", "skill_output", "git_commit")
@@ -20,6 +21,7 @@ _LIST_ITEMS: Final = 5
 _SHORT_UNITS: Final = 20
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _CHANCE: Final = re.compile(r"[0-9a-z]{1,6}")
+_CLOCK: Final = re.compile(r"[0-9a-z]{1,9}")
 _CHOOSING: Final = re.compile(r"\b(?:decided|chose|selected)\b", re.IGNORECASE | re.ASCII)
 _ANONYMOUS_SALT: Final = "orchestkit-user-identity-v1"
 """What OrchestKit puts behind a user's name before it hashes it: the same person has the same id in all records."""
@@ -101,6 +103,35 @@ def remember(said: Said, identity: Identity, *, project: str, session: str, now_
     record = _record(said, identity, project, session, now_ms, chance)
     operations = build_operations(record, iso_time(now_ms))
     return Remembered(record, compact_line(record), tuple(map(compact_line, operations)))
+
+
+def remembered(record: object) -> Remembered:
+    """Give the lines of a record that is, field by field, one that `remember` makes; raises ValueError for every other."""
+    given = mapping(record)
+    content, person, metadata = (mapping(given.get(name)) for name in ("content", "identity", "metadata"))
+    kind, clock, chance = _id_parts(given.get("id"))
+    confidence = metadata.get("confidence")
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float):
+        raise ValueError("Confidence is a number")
+    said = Said(
+        _text(content, "what"),
+        _text(content, "why"),
+        kind,
+        _texts(given, "entities"),
+        _texts(content, "alternatives"),
+        _texts(content, "constraints"),
+        _texts(content, "tradeoffs"),
+        _text(metadata, "category"),
+        confidence,
+        _text(metadata, "importance"),
+        _text(metadata, "source"),
+    )
+    identity = Identity(_text(person, "user_id"), _text(person, "machine_id"), _text(person, "team_id"))
+    project, session = _text(metadata, "project"), _text(metadata, "session_id")
+    made = remember(said, identity, project=project, session=session, now_ms=int(clock, 36), chance=chance)
+    if made.record != given:
+        raise ValueError("OrchestKit would have written this record in another way")
+    return made
 
 
 def iso_time(now_ms: int) -> str:
@@ -200,6 +231,27 @@ def _record(said: Said, identity: Identity, project: str, session: str, now_ms: 
             }
         ),
     }
+
+
+def _id_parts(given: object) -> tuple[str, str, str]:
+    parts = given.rsplit("-", 2) if isinstance(given, str) else []
+    if len(parts) != 3 or _CLOCK.fullmatch(parts[1]) is None:
+        raise ValueError("The id is none that OrchestKit makes")
+    return parts[0], parts[1], parts[2]
+
+
+def _text(record: dict[str, object], name: str) -> str:
+    given = record.get(name, "")
+    if not isinstance(given, str):
+        raise ValueError(f"{name} is a text")
+    return given
+
+
+def _texts(record: dict[str, object], name: str) -> tuple[str, ...]:
+    given = record.get(name, [])
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+        raise ValueError(f"{name} are texts")
+    return tuple(given)
 
 
 def _few(texts: tuple[str, ...]) -> list[str]:

@@ -21,10 +21,25 @@ from stores.formats.orchestkit import (
     problems,
     queue,
     read_operations,
+    remembered,
+    replay_decisions,
 )
 from stores.lifecycle.actions import Action, is_digest
-from stores.lifecycle.changes import Change, Create, EditLog, EndLine, LineEdit, LineMissing, Move, Replace, bytes_digest, edits_of, line_of
-from stores.lifecycle.effects import Effect, EffectRefused, Find, TargetEffect, counted, found, said
+from stores.lifecycle.changes import (
+    AppendLines,
+    Change,
+    Create,
+    EditLog,
+    EndLine,
+    LineEdit,
+    LineMissing,
+    Move,
+    Replace,
+    bytes_digest,
+    edits_of,
+    line_of,
+)
+from stores.lifecycle.effects import Effect, EffectRefused, FileNow, Find, TargetEffect, counted, found, said
 from stores.lifecycle.orchestkit.mending import mended
 
 GRAPH: Final = "memory.json"
@@ -121,13 +136,7 @@ def _drain(case: _Case) -> Effect:
     if not (wanted.nodes or wanted.edges):
         raise EffectRefused("None of the queue's lines says anything that a graph can take.")
     merge = merge_graph(before, wanted)
-    after = graph_bytes(before)
-    changes: list[Change] = []
-    if there is None:
-        changes.append(Create(path, after))
-    elif there.data != after:
-        changes.append(Replace(there.path, there.data, after))
-    changes.append(_to_archive(case, lines))
+    changes = [*_written(path, there, graph_bytes(before)), _to_archive(case, lines)]
     sentence = (
         f"Writes {counted(len(merge.entities), 'entity', 'entities')}, {counted(merge.observations, 'observation')} and "
         f"{counted(len(merge.relations), 'relation')} of {counted(len(read.operations), 'operation')} into {said(path)} and archives the queue"
@@ -135,6 +144,55 @@ def _drain(case: _Case) -> Effect:
     left_out = len(read.unreadable)
     sentence += f"; of {counted(left_out, 'unreadable line')} nothing is written." if left_out else "."
     return Effect(tuple(changes), (), sentence, undo="The archived queue stays; what the graph was is kept.")
+
+
+def _replay(case: _Case) -> Effect:
+    if case.action.target_ids != (decisions.PATH,):
+        raise EffectRefused(f"{case.action.verb.name} is about {decisions.PATH}.")
+    data = found(case.find, "file", decisions.PATH).data
+    path = case.action.parameter("graph") or GRAPH
+    there = case.find("file", path)
+    before = parse_graph(there.data if there is not None else b"")
+    if before.is_something_else:
+        raise EffectRefused(f"No line of {said(path)} belongs to a graph.")
+    replayed = replay_decisions(data, before.graph.nodes.keys())
+    merge = merge_graph(before, replayed.aggregate.graph)
+    changes = _written(path, there, graph_bytes(before))
+    if not (changes and (any(merge) or before.is_to_be_written)):
+        raise EffectRefused(f"{said(path)} says already all that the decisions say.")
+    sentence = (
+        f"Writes {counted(len(merge.entities), 'entity', 'entities')}, {counted(merge.observations, 'observation')} and "
+        f"{counted(len(merge.relations), 'relation')} of {counted(replayed.decisions, 'decision')} into {said(path)}, from which nothing is taken out."
+    )
+    return Effect(tuple(changes), (), sentence)
+
+
+def _written(path: str, there: FileNow | None, after: bytes) -> list[Change]:
+    if there is None:
+        return [Create(path, after)]
+    return [Replace(there.path, there.data, after)] if there.data != after else []
+
+
+def _remember(case: _Case) -> Effect:
+    try:
+        made = remembered(case.action.parameters.get("record"))
+    except ValueError as err:
+        raise EffectRefused(f"This is no decision as OrchestKit writes them: {err}.") from err
+    (name,) = case.action.target_ids
+    if made.record["id"] != name:
+        raise EffectRefused("The record is not the one that it is about.")
+    if case.find("decision", name) is not None:
+        raise EffectRefused(f"There is a decision {said(name)} already.")
+    line = made.decision_line[:-1]
+    queued = made.queue_lines if case.action.parameters.get("queue") is True else ()
+    changes: list[Change] = [AppendLines(decisions.PATH, (line,))]
+    if queued:
+        changes.append(AppendLines(queue.PATH, tuple(one[:-1] for one in queued)))
+    sentence = f"Appends the decision {said(name)} to {decisions.PATH}" + (
+        f", and {counted(len(queued), 'operation')} to the queue of the graph." if queued else "; nothing goes into the queue of the graph."
+    )
+    target = TargetEffect("decision", name, None, bytes_digest(line))
+    return Effect(tuple(changes), (target,), sentence, undo="What is appended to a log stays; a decision can be retired.")
 
 
 def _archive_queue(case: _Case) -> Effect:
@@ -172,6 +230,8 @@ _EFFECTS: Final[Mapping[str, Callable[[_Case], Effect]]] = {
     "reopen_problem": _problem,
     "drain_queue": _drain,
     "archive_queue": _archive_queue,
+    "replay_decisions": _replay,
+    "remember": _remember,
 }
 
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from django.core.management.base import CommandParser
-from django.utils import timezone
 
 from stores.apply.draining import Draining, drain, look
 from stores.formats.orchestkit import queue
 from stores.formats.secrets import mask
 from stores.management.applying import actor, bring_up_to_date, own_store, shown, troubles
-from stores.management.base import DONE, Refused, StoreCommand, terminal_actor
+from stores.management.base import DONE, StoreCommand
 from stores.management.progress import spinner
+from stores.management.proposing import graph_parameters, propose_instead
 from stores.models import Store
-from stores.review.submitting import KNOWN, QUEUED, Proposer, submit
 from stores.selectors.wording import counted
-
-WAITS: Final = 3
-"""Exit code where a person has to approve first (ruling 17)."""
 
 
 class Command(StoreCommand):
@@ -43,7 +39,7 @@ class Command(StoreCommand):
         """Drain, or say what a drain would do."""
         store = own_store(options["slug"])
         if options["submit"]:
-            return self._submit(store)
+            return self._submit(store, options["graph"])
         dry_run = options["dry_run"]
         with spinner(self.verbosity if not self.as_json else 0, f"draining {store.slug}"):
             done = [look(store, graph=options["graph"])] if dry_run else drain(store, actor(), graph=options["graph"])
@@ -59,22 +55,10 @@ class Command(StoreCommand):
             self.say(f"Nothing waits in the queue of {store.slug}.")
         return DONE
 
-    def _submit(self, store: Store) -> int:
+    def _submit(self, store: Store, graph: str) -> int:
         """Propose the drain of what waits now."""
-        bring_up_to_date(store, self.say)
-        store.refresh_from_db()
-        proposal = {"action": "drain_queue", "target_type": "file", "target_ids": [queue.PATH], "reason": "asked for from a terminal"}
-        (result,) = submit(store, [proposal], Proposer(terminal_actor(), "terminal", "terminal"), timezone.now())
-        if result.action is None or result.code not in (QUEUED, KNOWN):
-            raise Refused(f"The drain of {store.slug} cannot be proposed: {result.message or result.code}")
-        if self.as_json:
-            self.print_json(
-                {"store": store.slug, "action": result.action.pk, "action_id": result.action.action_id, "state": result.action.state}
-            )
-        else:
-            self.print_lines([f"#{result.action.pk} {result.action.action_id}"])
-            self.say("It waits for a review: nothing was written.")
-        return WAITS
+        proposal = {"action": "drain_queue", "target_type": "file", "target_ids": [queue.PATH]}
+        return propose_instead(self, store, {**proposal, "parameters": graph_parameters(store, graph)})
 
     def _print(self, one: Draining, dry_run: bool) -> None:
         written = (

@@ -17,18 +17,16 @@ from stores.formats.phase_memory.exchange import NotImported
 from stores.formats.phase_memory.kind import KIND
 from stores.formats.secrets import mask
 from stores.management.applying import actor, bring_up_to_date, own_store
-from stores.management.base import DONE, FAILED, StoreCommand, columns, terminal_actor
+from stores.management.base import DONE, FAILED, StoreCommand, columns
 from stores.management.progress import spinner
+from stores.management.proposing import WAITS, terminal_proposer
 from stores.management.store_commands import register
 from stores.mirror.registering import check_inside_roots
 from stores.models import Store
 from stores.review.graph_imports import Proposed, propose
-from stores.review.submitting import Proposer
 from stores.selectors.wording import counted
 from stores.worker.identity import this_worker
 
-WAITS = 3
-"""Exit code where a person has to approve first (ruling 17)."""
 SHOWN = 50
 REASONS = {
     "conflict": "the store has another content under this id, which stays",
@@ -103,7 +101,7 @@ class Command(StoreCommand):
         if not done.brought:
             return []
         store.refresh_from_db()
-        return propose(store, done.brought, Proposer(terminal_actor(), "terminal", "terminal"), timezone.now())
+        return propose(store, done.brought, terminal_proposer(), timezone.now())
 
     def _told(self, slug: str, path: str, done: Importing, proposed: list[Proposed], *, dry_run: bool) -> int:
         waits = done.needs_review if dry_run else any(not one.result.is_refused for one in proposed)

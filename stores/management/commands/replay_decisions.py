@@ -7,9 +7,13 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from stores.apply import replaying
+from stores.errors import BadRequest
+from stores.formats.orchestkit import decisions
 from stores.management.applying import actor, bring_up_to_date, own_store, troubles
 from stores.management.base import DONE, StoreCommand
 from stores.management.progress import spinner
+from stores.management.proposing import graph_parameters, propose_instead
+from stores.models import Store
 from stores.selectors.wording import counted
 
 
@@ -18,9 +22,13 @@ class Command(StoreCommand):
 
     help = (
         "Build the graph that the decisions of a store ask for: into a new file with --out, else into the graph of the MCP memory\n"
-        "server, from which nothing is taken out. Doing it twice changes nothing."
+        "server, from which nothing is taken out. Doing it twice changes nothing. With --submit the graph is not written but proposed."
     )
-    examples = ("replay_decisions shop-api --dry-run", "replay_decisions shop-api --out ~/graph.json")
+    examples = (
+        "replay_decisions shop-api --dry-run",
+        "replay_decisions shop-api --out ~/graph.json",
+        "replay_decisions shop-api --submit",
+    )
 
     def add_own_arguments(self, parser: CommandParser) -> None:
         """Which store, and where the graph goes."""
@@ -29,12 +37,15 @@ class Command(StoreCommand):
             "--out", default="", metavar="FILE", help="a new file for the graph, outside the store; the store's own stays as it is"
         )
         parser.add_argument("--dry-run", action="store_true", help="say what the graph would hold, and write nothing")
+        parser.add_argument("--submit", action="store_true", help="put it into the review queue instead; exit code 3")
         parser.add_argument("--graph", default="", metavar="FILE", help="the graph file, where the configuration does not tell it")
 
     def run(self, **options: Any) -> int:
         """Replay, or say what a replay would do."""
         store = own_store(options["slug"])
         dry_run, graph = options["dry_run"], options["graph"]
+        if options["submit"]:
+            return self._submit(store, options["out"], graph, dry_run=dry_run)
         with spinner(self.verbosity if not self.as_json else 0, f"replaying {store.slug}"):
             if dry_run:
                 done = replaying.look(store, graph=graph)
@@ -73,3 +84,10 @@ class Command(StoreCommand):
         if done.replay.skipped:
             self.say(f"{counted(len(done.replay.skipped), 'line')} are no decisions of OrchestKit, and were left out.")
         return DONE
+
+    def _submit(self, store: Store, out: str, graph: str, *, dry_run: bool) -> int:
+        """Propose what a replay would write into the graph now."""
+        if out or dry_run:
+            raise BadRequest("--submit proposes to write into the graph of the store: it goes neither with --out nor with --dry-run.")
+        proposal = {"action": "replay_decisions", "target_type": "file", "target_ids": [decisions.PATH]}
+        return propose_instead(self, store, {**proposal, "parameters": graph_parameters(store, graph)})

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stores.formats import storable
-from stores.formats.orchestkit import Identity, Said, build_operations, remember
+from stores.formats.orchestkit import Identity, Said, build_operations, remember, remembered
 from stores.formats.orchestkit.reading import DECISION_ID
 from stores.formats.orchestkit.remembering import base36, classic_confidence, infer_category, iso_time
 
@@ -137,3 +137,58 @@ def test_long_texts_are_cut_in_utf16_units_and_half_an_emoji_is_escaped() -> Non
 def test_what_the_writer_would_not_make_is_refused(said: Said, chance: str) -> None:
     with pytest.raises(ValueError):
         record(said, chance=chance)
+
+
+SAID = Said(
+    "We decided to page by cursor", "Offsets skip rows", "problem-solution", ("redis", "api"), ("offsets",), ("stable",), ("slower",)
+)
+
+
+@pytest.mark.parametrize(
+    "said", [SAID, Said("x"), Said("y" * 400 + " decided", "z" * 300), Said("Small", type="preference", entities=("ui",))]
+)
+@pytest.mark.parametrize("who", [WHO, Identity("dana", "vm", "team-a")])
+def test_a_record_that_was_made_here_is_known_again_to_the_byte(said: Said, who: Identity) -> None:
+    made = remember(said, who, project="shop", session="memoryui-1", now_ms=NOW, chance="0a1b2c")
+    told = json.loads(json.dumps(made.record, sort_keys=True))
+    assert remembered(told) == made
+
+
+def changed(**more: object) -> dict[str, Any]:
+    made = remember(SAID, WHO, project="shop", session="memoryui-1", now_ms=NOW, chance="0a1b2c").record
+    return {**made, **more}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        None,
+        [],
+        {},
+        changed(id="decision-1"),
+        changed(id="decision-mx3a2c3b-toolong"),
+        changed(id="../../x-mx3a2c3b-0a1b2c"),
+        changed(id=7),
+        changed(type="decision"),
+        changed(content={"what": " "}),
+        changed(content={"what": 7}),
+        changed(content={**changed()["content"], "what": "x" * 301}),
+        changed(content={**changed()["content"], "alternatives": "x"}),
+        changed(content={**changed()["content"], "more": "x"}),
+        changed(entities="redis"),
+        changed(entities=[7]),
+        changed(relations=["x"]),
+        changed(extra=1),
+        changed(identity={**changed()["identity"], "anonymous_id": "0" * 32}),
+        changed(metadata={**changed()["metadata"], "confidence": 2}),
+        changed(metadata={**changed()["metadata"], "confidence": True}),
+        changed(metadata={**changed()["metadata"], "confidence": "0.9"}),
+        changed(metadata={**changed()["metadata"], "timestamp": "2020-01-01T00:00:00.000Z"}),
+        changed(metadata={**changed()["metadata"], "source": "agent"}),
+        changed(metadata={**changed()["metadata"], "sharing_scope": "team"}),
+        {name: value for name, value in changed().items() if name != "identity"},
+    ],
+)
+def test_a_record_that_the_writer_would_not_make_so_is_refused(given: object) -> None:
+    with pytest.raises(ValueError):
+        remembered(given)
