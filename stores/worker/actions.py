@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import InterfaceError, OperationalError
 from django.db.models import Exists, OuterRef, Q
 
-from stores import audit
 from stores.apply import applying
 from stores.apply.steps import Actor
 from stores.errors import MemoryUIError
-from stores.lifecycle.changes import EditLog, Standing
-from stores.lifecycle.packing import Damaged
 from stores.lifecycle.states import State
-from stores.models import ImportRun, Installation, LifecycleAction, RecordFile, Review, Store, Worker
-from stores.review import keeping, moving, policies
-from stores.review.mirror_source import MirrorSource
+from stores.models import ImportRun, Installation, LifecycleAction, Review, Store, Worker
+from stores.review import moving, policies
 from stores.review.moving import MovedMeanwhile
+from stores.worker.stale_actions import StaleActions
 
 TURN_S: Final = 1.0
 """Longer than this no turn applies: imports wait for it."""
@@ -31,8 +27,6 @@ LOCK_WAIT_S: Final = 1.0
 POLICIES_EVERY_S: Final = 10.0
 EXPIRE_EVERY_S: Final = 60.0
 MOST_EXPIRED: Final = 500
-_LOOKED_AT: Final = (State.PENDING, State.READY, State.APPROVED)
-_BATCH: Final = 500
 _UNREVIEWED: Final = (State.READY, State.APPROVED)
 _AGAIN_AFTER_S: Final = 60.0
 
@@ -47,6 +41,7 @@ class Actions:
         self._automatic = Q(pk__in=())
         self._policies_due = self._expire_due = 0.0
         self._later: dict[int, float] = {}
+        self._stale = StaleActions()
 
     def take_over(self, now: datetime) -> None:
         """Let actions that this worker was applying when it died be taken up at once; whoever holds the data folder's lock may ask for it."""
@@ -134,81 +129,4 @@ class Actions:
 
     def note_changes(self, store: Store, run: ImportRun) -> int:
         """Call stale what waits for a review or an apply and is about a file that an import found changed; give their number."""
-        if not any(said.get(what) for said in run.records.values() for what in ("created", "updated", "removed")):
-            return 0
-        rows = LifecycleAction.objects.filter(store=store, state__in=_LOOKED_AT).order_by("pk")
-        open_actions = list(rows.only("pk", "state", "revision", "verb", "action_id", "effect"))
-        if not open_actions:
-            return 0
-        stale = _of_files(store, open_actions)
-        if any(said.get("removed") for said in run.records.values()):
-            stale |= _of_lines(store, [row for row in open_actions if row.pk not in stale])
-        return _end(store, [(row, stale[row.pk]) for row in open_actions if row.pk in stale], self._actor)
-
-
-def _of_files(store: Store, rows: Iterable[LifecycleAction]) -> dict[int, str]:
-    """Give the actions that would replace a record file which says something else by now, and its path; a query for 500 files.
-
-    A file that cannot be read at the moment is looked at again when it can.
-    """
-    wanted = [(row.pk, change) for row in rows for change in json.loads(row.effect).get("changes", ()) if change.get("do") in _WHOLE]
-    paths = sorted({str(change["path"]) for _, change in wanted})
-    known: dict[str, tuple[str, str]] = {}
-    for start in range(0, len(paths), _BATCH):
-        found = RecordFile.objects.filter(store=store, path__in=paths[start : start + _BATCH]).values_list("path", "state", "sha256")
-        known |= {path: (state, bytes(name).hex()) for path, state, name in found}
-    stale: dict[int, str] = {}
-    for pk, change in wanted:
-        path = str(change["path"])
-        state, name = known.get(path, ("gone", ""))
-        in_tree = path in known or "/" in path
-        if in_tree and state in ("ok", "gone") and not _fits(change, name):
-            stale.setdefault(pk, path)
-    return stale
-
-
-_WHOLE: Final = ("replace", "take_out", "create")
-
-
-def _fits(change: Mapping[str, Any], name: str) -> bool:
-    """Say that a file with this hash, "" for none, is as it was before a change or is after it."""
-    return name in (change.get("before", ""), change.get("after", ""))
-
-
-def _of_lines(store: Store, rows: Iterable[LifecycleAction]) -> dict[int, str]:
-    """Give the actions about lines of a log that are not there any more, as far as the mirror has the whole log."""
-    about = [row for row in rows if any(change.get("do") == "edit" for change in json.loads(row.effect).get("changes", ()))]
-    source, stale = MirrorSource(store), {}
-    for row in about:
-        try:
-            changes = [change for change in keeping.effect_of(row).changes if isinstance(change, EditLog)]
-        except Damaged:
-            continue
-        for change in changes:
-            data = source.data(change.path)
-            if data is not None and change.standing(data) is not Standing.BEFORE:
-                stale[row.pk] = change.path
-    return stale
-
-
-def _end(store: Store, found: Iterable[tuple[LifecycleAction, str]], actor: Actor) -> int:
-    ended = 0
-    for row, path in found:
-        message = "A file that it is about has changed since the action was made."
-        try:
-            with transaction.atomic():
-                fields = {"status": "skipped", "reason_code": "stale_source", "message": message}
-                moving.move(row, State.STALE, datetime.now(UTC), **fields)
-                audit.record(
-                    "action_stale",
-                    actor=None,
-                    actor_label=actor.label,
-                    object_label=f"#{row.pk} {row.verb}",
-                    store=store,
-                    through="worker",
-                    detail={"action": row.pk, "action_id": row.action_id, "path": path},
-                )
-        except MovedMeanwhile:
-            continue
-        ended += 1
-    return ended
+        return self._stale.note(store, run, self._actor)
