@@ -149,8 +149,7 @@ class _Case:
             counted += [one for one in enough if one.state == State.APPROVED]
             enough = [one for one in enough if one.state == State.PENDING]
             moving.move_all(enough, State.APPROVED, self._manner.now, decided_at=self._manner.now, reason_code="", message="")
-            for one in counted:
-                moving.change(one)
+            moving.change_all(counted)
             decided |= {one.pk: Decided(one, "approved") for one in enough}
             decided |= {one.pk: Decided(one, "counted", "It counts; enough people have to approve it.") for one in counted}
             self._record(wanted, reviews)

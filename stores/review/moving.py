@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -49,8 +50,17 @@ def move_all(actions: Sequence[LifecycleAction], to: State, now: datetime, **fie
     if not all(may_move(state, to) for state in states) or len(states) > 1:
         raise MovedMeanwhile("Not all of the actions can be decided any more.")
     closed = {"closed_at": now} if to in FINAL else {}
-    for start in range(0, len(actions), _BATCH):
-        batch = actions[start : start + _BATCH]
-        rows = LifecycleAction.objects.filter(pk__in=[one.pk for one in batch], state=batch[0].state)
-        if rows.update(state=str(to), revision=F("revision") + 1, **closed, **fields) != len(batch):
-            raise MovedMeanwhile("Some of the actions were decided or applied by somebody else meanwhile: look at them again.")
+    change_all(actions, state=str(to), **closed, **fields)
+
+
+def change_all(actions: Sequence[LifecycleAction], **fields: Any) -> None:
+    """Note the same of actions, read and locked in this transaction; raises MovedMeanwhile for any that is not in the state it was seen in."""
+    by_state: dict[str, list[int]] = defaultdict(list)
+    for one in actions:
+        by_state[one.state].append(one.pk)
+    for state, keys in by_state.items():
+        for start in range(0, len(keys), _BATCH):
+            batch = keys[start : start + _BATCH]
+            rows = LifecycleAction.objects.filter(pk__in=batch, state=state)
+            if rows.update(revision=F("revision") + 1, **fields) != len(batch):
+                raise MovedMeanwhile("Some of the actions were decided or applied by somebody else meanwhile: look at them again.")

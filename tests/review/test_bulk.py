@@ -5,19 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from django.db import connection, transaction
 from django.db.models import QuerySet
+from django.test.utils import CaptureQueriesContext
 
 from stores.errors import BadRequest
 from stores.mirror.importing import import_store
 from stores.models import AuditEvent, LifecycleAction, Review, Store, User
-from stores.review import bulk
+from stores.review import bulk, moving
 from stores.review.bulk import Shown
-from stores.review.deciding import visible_actions
+from stores.review.deciding import allow_apply, visible_actions
+from stores.review.moving import MovedMeanwhile
 from stores.review.submitting import Proposer
-from tests.factories import make_superuser
+from tests.factories import make_superuser, make_user
 from tests.lifecycle.cases import action
 from tests.phase_memory_folders import node, put
-from tests.review.queues import archiving, by_page, imported, promotion, proposed, queued, reviewer
+from tests.review.queues import NOW, archiving, by_page, imported, promotion, proposed, queued, reviewer
 
 pytestmark = pytest.mark.django_db
 
@@ -112,3 +115,43 @@ def test_the_number_of_queries_does_not_grow_with_the_actions(tmp_path: Path, dj
     with django_assert_max_num_queries(40):  # type: ignore[operator]
         bulk.decide(lead, matching(lead), seen, "approve", by_page())
     assert Review.objects.count() == len(rows) == 60
+
+
+def asked_for(tmp_path: Path, number: int) -> list[LifecycleAction]:
+    """Queue so many actions that need no review, of which the last failed once, and the second but last was withdrawn since."""
+    store, root = imported(tmp_path, f"of-{number}")
+    nodes = [node(f"node.y{n}") for n in range(number)]
+    for one in nodes:
+        put(root, "node", one)
+    import_store(store)
+    done = proposed(store, *(action("archive", one, to_state="archived") for one in nodes))
+    keys = [one.action.pk for one in done if one.action is not None]
+    LifecycleAction.objects.filter(pk=keys[-1]).update(state="failed")
+    rows = list(LifecycleAction.objects.filter(pk__in=keys).order_by("pk"))
+    LifecycleAction.objects.filter(pk=keys[-2]).update(state="withdrawn", revision=2)
+    return rows
+
+
+def test_letting_many_be_applied_takes_as_few_statements_as_letting_few(tmp_path: Path) -> None:
+    operator, statements = make_user(groups=("operator",)), []
+    for number in (4, 60):
+        rows = asked_for(tmp_path, number)
+        with CaptureQueriesContext(connection) as queries:
+            decided = allow_apply(operator, rows, by_page())
+        statements.append(len(queries))
+        assert [one.code for one in decided] == ["allowed"] * (number - 2) + ["moved", "allowed"]
+        assert [one.action.pk for one in decided] == [row.pk for row in rows]
+        there = LifecycleAction.objects.filter(pk__in=[row.pk for row in rows]).order_by("pk")
+        states = ["ready"] * (number - 2) + ["withdrawn", "approved"]
+        assert list(there.values_list("state", "revision")) == [(state, 2) for state in states]
+        asked = there.filter(apply_asked_by=operator, apply_asked_at=NOW)
+        assert asked.count() == number - 1 and not asked.filter(state="withdrawn").exists()
+    assert statements[0] == statements[1] <= 14
+    assert AuditEvent.objects.filter(event="apply_allowed").count() == 3 + 59
+
+
+def test_nothing_is_noted_of_any_where_one_is_not_as_it_was_seen(tmp_path: Path) -> None:
+    rows = asked_for(tmp_path, 4)
+    with pytest.raises(MovedMeanwhile), transaction.atomic():
+        moving.change_all(rows, message="noted")
+    assert not LifecycleAction.objects.filter(message="noted").exists()
