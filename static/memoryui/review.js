@@ -32,10 +32,14 @@
     if (!pk) return;
     mark(pk);
     const here = new URL(location.href);
+    if (here.searchParams.get("open") !== pk) {
+      here.searchParams.delete("at");
+      here.hash = "";
+    }
     here.searchParams.set("open", pk);
     history.replaceState(history.state, "", here);
     const place = new URL(address, location.href).hash.slice(1);
-    const wanted = place && find(`#${CSS.escape(place)}`, find("#action"));
+    const wanted = place ? find(`#${CSS.escape(place)}`, find("#action")) : null;
     if (wanted) {
       wanted.scrollIntoView({ block: wanted.matches("section, .change") ? "start" : "center" });
       (wanted.matches("section") && focus ? find(".segments [aria-current]", wanted) : wanted)?.focus({ preventScroll: true });

@@ -10,7 +10,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
-from stores.action_words import verb_words
+from stores.action_words import counted, verb_words
 from stores.forms.proposing import FIND, NODES, PATHS, About, ProposalForm
 from stores.lifecycle.vocabulary import Verb
 from stores.models import MemoryPath, Node, Store
@@ -60,12 +60,18 @@ def form_page(
         "title": verb_words(verb.name).does,
         "says": says(verb.name),
         "form": form,
-        "looked": is_looking(request),
+        "looked": _found_words(request, made_for) if is_looking(request) else "",
         "known_nodes": proposals.known_ids(store, Node, made_for.target_id) if NODES in lists else [],
         "known_paths": proposals.known_ids(store, MemoryPath, made_for.target_id) if PATHS in lists else [],
         **more,
     }
     return render(request, TEMPLATE, context, status=status)
+
+
+def _found_words(request: HttpRequest, made_for: About) -> str:
+    ticked = set(request.POST.getlist("picked"))
+    number = sum(name not in ticked for name, _ in made_for.nodes)
+    return f"{counted(number, 'node')} found" if number else "No other node that fits has these words"
 
 
 def _label(node: NodeChoice) -> str:

@@ -18,7 +18,7 @@ from stores.review.deciding import Manner
 from stores.review.installation import is_applying
 from tests.factories import PASSWORD, make_store, make_superuser, make_user
 from tests.review.queues import archiving, imported, promotion, queued
-from tests.views.parsing import text
+from tests.views.parsing import elements, text
 
 pytestmark = pytest.mark.django_db
 
@@ -220,3 +220,88 @@ def test_nobody_else_turns_the_switch() -> None:
         assert client.get("/review/switch/").status_code == 200
         assert client.post("/review/switch/", {"to": "on", "password": PASSWORD}).status_code == 403
     assert not Installation.objects.filter(applying=True).exists()
+
+
+def dropping(client: Client, store: Store) -> dict[str, str]:
+    """Give what the form that drops a policy carries."""
+    page = client.get(f"/stores/{store.slug}/policy/drop/")
+    fields = [one for tag, one in elements(page) if tag == "input" and one.get("name") in ("seen", "instead")]
+    return {one["name"]: one["value"] for one in fields}
+
+
+def with_two_people(store: Store, root: User) -> ReviewPolicy:
+    """Give a store a policy under which two people approve."""
+    return policies.change_policy(store, {"approvals": 2}, f"{store.pk}.0", root, timezone.now(), through="page")
+
+
+def test_a_policy_is_dropped_after_what_it_changes_was_said(tmp_path: Path) -> None:
+    store, _, _ = approved(tmp_path)
+    root = make_superuser()
+    client = signed_in(root)
+    policies.change_policy(None, {"approvals": 3}, "default.0", root, timezone.now(), through="page")
+    own = policies.change_policy(store, {"approvals": 1}, f"{store.pk}.0", root, timezone.now(), through="page")
+    address = f"/stores/{store.slug}/policy/"
+    assert f"{address}drop/" in client.get(address).content.decode()
+    assert "1 approved action would wait again" in text(client.get(f"{address}drop/"))
+    assert policies.policy_for(store).version == own.version
+    assert "Dropped: policy default.1" in text(client.post(f"{address}drop/", dropping(client, store), follow=True))
+    assert policies.policy_for(store).version == "default.1" and policies.policy_for(store).approvals == 3
+    event = AuditEvent.objects.get(event="policy_dropped")
+    assert (event.actor, event.store_uid) == (root, store.uid)
+    assert event.detail["approvals"] == {"from": "1", "to": "3"} and event.detail["instead"] == "default.1"
+    page = client.get(address)
+    assert "no policy of its own" in text(page) and "dropped" in text(page) and "policy/drop" not in page.content.decode()
+
+
+def test_an_approval_that_falls_below_the_policy_for_all_does_not_count_any_more(tmp_path: Path) -> None:
+    store, action, _ = approved(tmp_path)
+    root = make_superuser()
+    policies.change_policy(None, {"approvals": 2}, "default.0", root, timezone.now(), through="page")
+    own = policies.change_policy(store, {"approvals": 1}, f"{store.pk}.0", root, timezone.now(), through="page")
+    other = make_user("rita", groups=("reviewer",))
+    nothing = approving.refusals(other, [action], Manner("page", timezone.now()))[action.pk]
+    assert nothing.code == "moved", "one approval is enough"
+    policies.drop_policy(store, own.version, "default.1", root, timezone.now(), through="page")
+    assert approving.approve(other, action.pk, action.digest, Manner("page", timezone.now())).code == "counted"
+
+
+def test_a_policy_made_after_one_was_dropped_has_a_version_of_its_own_and_nothing_of_the_old_one(tmp_path: Path) -> None:
+    store, _ = imported(tmp_path)
+    root = make_superuser()
+    first = policies.change_policy(
+        store, {"approvals": 2, "single_reviewer": True, "auto_apply": ["archive"]}, f"{store.pk}.0", root, timezone.now(), through="page"
+    )
+    client, address = signed_in(root), f"/stores/{store.slug}/policy/"
+    policies.drop_policy(store, first.version, "default.0", root, timezone.now(), through="page")
+    assert "A single reviewer decides" not in text(client.get(address))
+    looked = client.post(address, typed(client, address)).context["looked"]
+    assert client.post(address, typed(client, address, looked=looked)).status_code == 302
+    made = policies.policy_for(store)
+    assert made.store == store and made.version not in (first.version, f"{store.pk}.2")
+    assert (made.approvals, made.single_reviewer, made.auto_apply) == (1, False, [])
+    assert ReviewPolicy.objects.count() == 1
+
+
+def test_a_policy_that_was_changed_meanwhile_is_not_dropped(tmp_path: Path) -> None:
+    store, _ = imported(tmp_path)
+    root = make_superuser()
+    own = with_two_people(store, root)
+    client, address = signed_in(root), f"/stores/{store.slug}/policy/drop/"
+    old = dropping(client, store)
+    policies.change_policy(None, {"approvals": 1}, "default.0", root, timezone.now(), through="page")
+    assert client.post(address, old).status_code == 409, "that for all is another one now"
+    policies.change_policy(store, {"approvals": 3}, own.version, root, timezone.now(), through="page")
+    assert client.post(address, {**dropping(client, store), "seen": own.version}).status_code == 409
+    assert policies.policy_for(store).approvals == 3
+    assert client.post(address, dropping(client, store)).status_code == 302
+    assert client.get(address).status_code == 409
+
+
+def test_only_those_who_administer_drop_a_policy(tmp_path: Path) -> None:
+    store, _ = imported(tmp_path)
+    own = with_two_people(store, make_superuser())
+    client, address = signed_in(make_user("rita", groups=("reviewer", "operator"))), f"/stores/{store.slug}/policy/drop/"
+    assert client.get(address).status_code == 403
+    assert client.post(address, {"seen": own.version, "instead": "default.0"}).status_code == 403
+    assert "policy/drop" not in client.get(f"/stores/{store.slug}/policy/").content.decode()
+    assert policies.policy_for(store).version == own.version

@@ -164,6 +164,15 @@ def test_what_takes_something_away_shows_every_effect_and_asks_for_phrase_and_pa
     assert states(*actions) == ["approved"] * 2
 
 
+def test_guessing_the_password_of_a_bulk_decision_is_throttled_like_a_sign_in(client: Client, ana: User, store: Store) -> None:
+    actions = propose(store, range(2), "request_delete")
+    body = {**form_of(client, ALL), "phrase": "approve 2"}
+    answers = [client.post(ALL, {**body, "password": f"guess {number}"}).status_code for number in range(9)]
+    assert answers[0] == 403 and answers[-1] == 429
+    assert client.post(ALL, {**body, "password": PASSWORD}).status_code == 429
+    assert states(*actions) == ["pending"] * 2
+
+
 def test_more_than_twenty_five_that_take_something_away_are_decided_singly(client: Client, ana: User, store: Store) -> None:
     made_actions(store, range(100, 126), verb="request_delete", destructive=True)
     said = text(client.get("/review/bulk/?decision=reject&every=1"))
