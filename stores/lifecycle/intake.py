@@ -24,7 +24,7 @@ FindTarget = Callable[[str, str], TargetNow | None]
 MOST_BYTES: Final = 16 * 1024 * 1024
 MOST_PROPOSALS: Final = 100_000
 MOST_BESIDE: Final = 64 * 1024
-"""Bytes of a foreign record beside its targets: all of it stands in each of the actions that it becomes."""
+"""Bytes of a foreign record beside its targets, and beside the content that some verbs bring: all of it stands in each of the actions that it becomes."""
 _FIRST_KEY: Final = "given"
 _OURS: Final = frozenset(
     {
@@ -113,10 +113,13 @@ def _foreign(kind: str, record: Mapping[str, object], find: FindTarget) -> tuple
     if verb is None:
         raise ActionRefused("unsupported_action", "This kind of store knows no such verb; words are taken letter for letter.")
     beside = {name: value for name, value in record.items() if name not in ("target_ids", "source_digests")}
+    target_ids = list(actions.read_target_ids(verb, record.get("target_ids"), MOST_TARGETS))
+    becomes_one = verb.most > 1 or len(target_ids) == 1
+    if verb.brings_content and becomes_one:
+        beside.pop("parameters", None)
     if len(canonical(beside)) > MOST_BESIDE:
         raise refuse_action(f"A proposal holds at most {MOST_BESIDE >> 10} KiB beside its targets.")
     parameters = _parameters(verb, record)
-    target_ids = list(actions.read_target_ids(verb, record.get("target_ids"), MOST_TARGETS))
     kept = parameters.get("into" if verb.name == "merge" else "keep")
     if verb.name in ("merge", "merge_duplicates") and isinstance(kept, str) and kept and kept not in target_ids:
         target_ids.append(kept)

@@ -57,6 +57,8 @@ class Verb:
     to_state: str = ""
     makes_target: bool = False
     """The target is what is made: it must not be there yet."""
+    brings_content: bool = False
+    """Its parameters hold what it writes, so they may be long."""
     destructive: bool = False
     """It takes something away from agents: it is decided with the reviewer's password, and in bulk only up to a few."""
 
@@ -91,7 +93,7 @@ VERBS: Final[Mapping[str, Mapping[str, Verb]]] = {
         Verb("drain_queue", ("file",), _ALWAYS, Tier.MEDIUM),
         Verb("archive_queue", ("file",), _ALWAYS, Tier.MEDIUM),
         Verb("replay_decisions", ("file",), _ALWAYS, Tier.MEDIUM),
-        Verb("remember", ("decision",), _ALWAYS, Tier.LOW, makes_target=True),
+        Verb("remember", ("decision",), _ALWAYS, Tier.LOW, makes_target=True, brings_content=True),
         Verb("close_problem", ("problem",), _ALWAYS, Tier.LOW, from_states=frozenset({"open", "abandoned"}), to_state="solved"),
         Verb("abandon_problem", ("problem",), _ALWAYS, Tier.LOW, from_states=frozenset({"open"}), to_state="abandoned"),
         Verb("reopen_problem", ("problem",), _ALWAYS, Tier.LOW, from_states=frozenset({"solved", "abandoned"}), to_state="open"),
@@ -236,9 +238,36 @@ VERBS: Final[Mapping[str, Mapping[str, Verb]]] = {
             from_states=frozenset({"active"}),
             to_state="compacted",
         ),
-        Verb("create_record", _RECORDS, _ALWAYS, Tier.MEDIUM, event_kind="recorded", operation="create", makes_target=True),
-        Verb("replace_record", _RECORDS, _ALWAYS, Tier.HIGH, event_kind="updated", operation="update", destructive=True),
-        Verb("append_events", ("event",), _ALWAYS, Tier.MEDIUM, most=MOST_EVENTS, event_kind="recorded", makes_target=True),
+        Verb(
+            "create_record",
+            _RECORDS,
+            _ALWAYS,
+            Tier.MEDIUM,
+            event_kind="recorded",
+            operation="create",
+            makes_target=True,
+            brings_content=True,
+        ),
+        Verb(
+            "replace_record",
+            _RECORDS,
+            _ALWAYS,
+            Tier.HIGH,
+            event_kind="updated",
+            operation="update",
+            brings_content=True,
+            destructive=True,
+        ),
+        Verb(
+            "append_events",
+            ("event",),
+            _ALWAYS,
+            Tier.MEDIUM,
+            most=MOST_EVENTS,
+            event_kind="recorded",
+            makes_target=True,
+            brings_content=True,
+        ),
         Verb("rename_file", ("file",), _NEVER, Tier.SAFE),
         Verb("set_file_aside", ("file",), _ALWAYS, Tier.HIGH, destructive=True),
         *(

@@ -339,6 +339,49 @@ def test_a_profile_with_other_content_is_replaced_by_an_approval(manage: Manage,
     assert json.loads((root / "profiles/profile.a.json").read_bytes())["title"] == "Stricter"
 
 
+def test_a_record_that_cannot_be_interpreted_is_put_right_by_an_approval(manage: Manage, root: Path, approve: Decide) -> None:
+    put(root, "node", {"id": "node.odd", "kind": 7})
+    put(root, "node", node("node.later", schema_version="phase_memory.node.v9"))
+    put(root, "node", node("node.phase", phase="gaseous"))
+    assert sorted(faults(root)) == ["invalid_phase", "invalid_record", "unknown_record_schema_version"]
+    nodes = [contract("node", id=name, text="Put right.", phase="fluid") for name in ("node.odd", "node.later", "node.phase")]
+    graph = written(manage.place / "graph.json", {"schema_version": "markitect.memory.graph.v1", "id": "g", "nodes": nodes})
+    done = manage("import_graph", "atlas", "--graph", graph, "--json")
+    assert [(one["id"], one["verb"]) for one in done.document["submitted"]] == [
+        ("node.odd", "replace_record"), ("node.later", "replace_record"), ("node.phase", "replace_record"),
+    ]  # fmt: skip
+    for one in done.document["submitted"]:
+        assert approve(one["action"]).code == 0
+    assert manage("apply_actions", "atlas").code == 0
+    assert faults(root) == []
+
+
+def test_a_large_record_is_proposed_written_and_renewed(manage: Manage, root: Path, approve: Decide, ines: User) -> None:
+    text = "Long memory. " * 20_000
+    nodes = [contract("node", id=name, text=text, phase="rigid") for name in ("node.a", "node.long")]
+    graph = written(manage.place / "graph.json", {"schema_version": "markitect.memory.graph.v1", "id": "g", "nodes": nodes})
+    done = manage("import_graph", "atlas", "--graph", graph, "--json")
+    rows = {one["id"]: one["action"] for one in done.document["submitted"]}
+    put(root, "node", node("node.a", text="An agent's."))
+    for pk in rows.values():
+        assert approve(pk).code == 0
+    manage("apply_actions", "atlas")
+    assert json.loads((root / "nodes/node.long.json").read_bytes())["text"] == text
+    fresh = renewing.renew(ines, rows["node.a"], now(), through="page")
+    assert (fresh.state, LifecycleAction.objects.get(pk=rows["node.a"]).state) == ("pending", "stale")
+
+
+def test_a_verb_that_the_policy_does_not_allow_is_not_proposed(manage: Manage, root: Path) -> None:
+    ReviewPolicy.objects.create(store=Store.objects.get(), denied_verbs=["replace_record"])
+    graph = written(manage.place / "graph.json", wanted(manage))
+    done = manage("import_graph", "atlas", "--graph", graph, "--json")
+    assert done.code == 3
+    codes = {one["id"]: one["code"] for one in done.document["submitted"]}
+    assert codes == {
+        "node.a": "policy_denied", "node.c": "policy_denied", "node.rigid": "queued", "edge.out": "queued", "path.sum": "queued",
+    }  # fmt: skip
+
+
 HOSTILE = [
     "../../climbs", "..", "con", "nul.json", "a/b", ".hidden", "node.new.json", "a\x00b", "a\nb", "\ud800", "n\u00f6de", "x" * 300, "", " ", 7, None,
     ["node.x"], {"id": "x"}, "<script>alert(1)</script>", "{{ 7*7 }}", "a\u202eb", "*",

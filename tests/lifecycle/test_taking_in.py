@@ -223,3 +223,13 @@ def test_agents_may_propose_records_and_are_asked_what_an_import_is_asked() -> N
     assert made.asks_for_review
     taken = intake.take(KIND, {**given, "target_ids": list(known)}, find)
     assert taken.refused is not None and taken.refused.code == "invalid_target"
+
+
+def test_content_may_be_long_where_it_stands_once() -> None:
+    long = {"id": "node.new", "kind": "claim", "text": "x" * 100_000}
+    given = {"action": "create_record", "target_ids": ["node.new"], "parameters": {"record": long}}
+    (made,) = intake.take(KIND, given, lambda record_type, name: None).actions
+    assert computed(made).changes[0].path == "nodes/node.new.json"
+    for more in ({"target_ids": ["node.new", "node.other"]}, {"summary": "x" * 100_000}):
+        refused = intake.take(KIND, {**given, **more}, lambda record_type, name: None).refused
+        assert refused is not None and refused.code == "invalid_action"
