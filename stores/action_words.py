@@ -86,9 +86,10 @@ def subject(action: LifecycleAction) -> SafeString:
     if action.target_count > 1:
         return format_html("{}", what(action))
     text = shortened(action.gist, GIST_LENGTH)
-    return (
-        format_html("“{}”", markup.memory_text(text)) if text.strip() else markup.memory_text(shortened(action.first_target, GIST_LENGTH))
-    )
+    if not text.strip():
+        return markup.memory_text(shortened(action.first_target, GIST_LENGTH))
+    # Where a line stands is said by us, and is no quotation.
+    return markup.memory_text(text) if action.target_type == "line" else format_html("“{}”", markup.memory_text(text))
 
 
 def short_id(action_id: str) -> SafeString:

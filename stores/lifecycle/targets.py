@@ -24,6 +24,8 @@ class TargetNow(NamedTuple):
     """What it says, without a wrapper."""
     after_digest: str = ""
     """What its digest will be when the action is applied, once that is computed."""
+    line: int = 0
+    """Of a line: where it stood when it was read."""
 
     @property
     def phase(self) -> object:

@@ -167,11 +167,12 @@ class MirrorSource:
             return None
         refused = RefusedLine.objects.filter(store=self._store, sha256=name).select_related("file").first()
         if refused is not None:
-            return TargetNow("line", given, refused.file.path, f"sha256:{name.hex()}")
+            return TargetNow("line", given, refused.file.path, f"sha256:{name.hex()}", line=refused.line)
         for file in SourceFile.objects.filter(store=self._store, exists=True, record_type__in=RECORD_TYPES):
             rows = RECORD_TYPES[file.record_type].model._default_manager.filter(file=file, gone_at__isnull=True)
-            if self._store.kind == ORCHESTKIT and rows.filter(sha256=name).exists():
-                return TargetNow("line", given, file.path, f"sha256:{name.hex()}")
+            number = rows.filter(sha256=name).values_list("line", flat=True).first() if self._store.kind == ORCHESTKIT else None
+            if number is not None:
+                return TargetNow("line", given, file.path, f"sha256:{name.hex()}", line=number)
         return None
 
     def _data(self, path: str) -> bytes | None:

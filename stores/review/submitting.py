@@ -162,7 +162,7 @@ def _prepare(
         target_type=action.target_type,
         target_count=len(action.target_ids),
         first_target=storable.name(action.target_ids[0]),
-        gist=_gist(targets[action.target_ids[0]].record if action.target_ids[0] in targets else plain(action.parameters.get("record"))),
+        gist=_gist(action, targets.get(action.target_ids[0])),
         reason=storable.text(action.reason),
         alike=_alike(store, action, proposer),
         origin=proposer.origin,
@@ -310,8 +310,11 @@ def _alike(store: Store, action: Action, proposer: Proposer) -> str:
     return sha256(canonical(said)).hexdigest()
 
 
-def _gist(record: Mapping[str, object]) -> str:
-    """Give what a target says, its first line."""
+def _gist(action: Action, target: TargetNow | None) -> str:
+    """Give what the first target says, its first line; of a line of a log, where it stands."""
+    if target is not None and target.line:
+        return storable.text(f"{target.file} line {target.line}", _GIST)
+    record = target.record if target is not None else plain(action.parameters.get("record"))
     for name in ("title", "text", "what", "content", "name", "summary"):
         given = record.get(name)
         if isinstance(given, Mapping):

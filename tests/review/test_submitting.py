@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from stores.action_words import subject
 from stores.errors import BadRequest
 from stores.lifecycle.changes import Append, Replace
 from stores.mirror.importing import import_store
@@ -17,6 +18,8 @@ from stores.review import deciding, keeping
 from stores.review.submitting import submit
 from tests.factories import make_store as make_row
 from tests.lifecycle.cases import action, digest_of
+from tests.memory_folders import make_project
+from tests.mirror.images import register
 from tests.phase_memory_folders import node, put
 from tests.review.queues import (
     AGENT,
@@ -175,3 +178,22 @@ def test_a_deletion_is_due_in_a_day_and_marked_destructive(tmp_path: Path) -> No
 
 def _sha256(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def test_a_line_of_a_log_is_named_by_its_place(tmp_path: Path) -> None:
+    memory = make_project(tmp_path.resolve(), "shop-api", decisions=2)
+    with (memory / "decisions.jsonl").open("ab") as log:
+        log.write(b"no json\n")
+    store = register(memory)
+    import_store(store)
+    store.refresh_from_db()
+    record = {
+        "action": "set_aside_lines",
+        "target_type": "line",
+        "target_ids": [hashlib.sha256(b"no json").hexdigest()],
+        "parameters": {"file": "decisions.jsonl"},
+        "reason": "it says nothing",
+    }
+    row = queued(store, record)
+    assert row.gist == "decisions.jsonl line 3"
+    assert subject(row) == "<bdi>decisions.jsonl line 3</bdi>"
