@@ -78,10 +78,10 @@ class Command(StoreCommand):
             planned = importing_graph.look_at_new(graph, profile, take)
             folder = Path(os.path.abspath(options["into"]))
             check_inside_roots(os.path.realpath(folder))
-            if take is not Take.NOTHING:
-                steps.require_direct_writes(Store(), actor())
             if dry_run:
                 return self._told("", str(folder), planned, [], dry_run=True)
+            if take is not Take.NOTHING:
+                steps.require_direct_writes(Store(), actor())
             importing_graph.make_store(folder)
             store = register(folder, this_worker(), name=options["name"])
         else:
