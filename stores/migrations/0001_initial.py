@@ -31,155 +31,6 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name="Decision",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("key", models.BigIntegerField()),
-                ("natural_id", models.CharField(max_length=220)),
-                ("generation", models.IntegerField()),
-                ("provisional", models.BooleanField(default=False)),
-                ("line", models.BigIntegerField()),
-                ("offset", models.BigIntegerField()),
-                ("length", models.BigIntegerField()),
-                ("sha256", models.BinaryField()),
-                ("fault_count", models.SmallIntegerField(default=0)),
-                ("first_seen_at", models.DateTimeField()),
-                ("gone_at", models.DateTimeField(null=True)),
-                ("gone_reason", models.CharField(blank=True, max_length=40)),
-                ("at_ms", models.BigIntegerField()),
-                ("at_state", models.CharField(max_length=8)),
-                ("title", models.TextField()),
-                ("shape", models.CharField(max_length=40)),
-                ("type", models.CharField(max_length=220)),
-                ("category", models.CharField(max_length=220)),
-                ("said_by", models.CharField(max_length=220)),
-                ("machine", models.CharField(max_length=220)),
-                ("session", models.CharField(max_length=220)),
-                ("project", models.CharField(max_length=220)),
-                ("source", models.CharField(max_length=220)),
-                ("scope", models.CharField(max_length=220)),
-                ("importance", models.CharField(max_length=220)),
-                ("confidence", models.FloatField(null=True)),
-                ("what_hash", models.BigIntegerField()),
-                ("entities", models.IntegerField()),
-            ],
-        ),
-        migrations.CreateModel(
-            name="Problem",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("key", models.BigIntegerField()),
-                ("natural_id", models.CharField(max_length=220)),
-                ("generation", models.IntegerField()),
-                ("provisional", models.BooleanField(default=False)),
-                ("line", models.BigIntegerField()),
-                ("offset", models.BigIntegerField()),
-                ("length", models.BigIntegerField()),
-                ("sha256", models.BinaryField()),
-                ("fault_count", models.SmallIntegerField(default=0)),
-                ("first_seen_at", models.DateTimeField()),
-                ("gone_at", models.DateTimeField(null=True)),
-                ("gone_reason", models.CharField(blank=True, max_length=40)),
-                ("at_ms", models.BigIntegerField()),
-                ("at_state", models.CharField(max_length=8)),
-                ("title", models.TextField()),
-                ("status", models.CharField(max_length=220)),
-                ("project", models.CharField(max_length=220)),
-                ("session", models.CharField(max_length=220)),
-                ("confidence", models.FloatField(null=True)),
-                ("solved_at_ms", models.BigIntegerField(null=True)),
-                ("solved_by", models.CharField(max_length=220)),
-                ("entities", models.IntegerField()),
-            ],
-        ),
-        migrations.CreateModel(
-            name="QueueOperation",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("key", models.BigIntegerField()),
-                ("natural_id", models.CharField(max_length=220)),
-                ("generation", models.IntegerField()),
-                ("provisional", models.BooleanField(default=False)),
-                ("line", models.BigIntegerField()),
-                ("offset", models.BigIntegerField()),
-                ("length", models.BigIntegerField()),
-                ("sha256", models.BinaryField()),
-                ("fault_count", models.SmallIntegerField(default=0)),
-                ("first_seen_at", models.DateTimeField()),
-                ("gone_at", models.DateTimeField(null=True)),
-                ("gone_reason", models.CharField(blank=True, max_length=40)),
-                ("at_ms", models.BigIntegerField()),
-                ("at_state", models.CharField(max_length=8)),
-                ("title", models.TextField()),
-                ("operation", models.CharField(max_length=220)),
-                ("standing", models.CharField(max_length=16)),
-                ("reason", models.TextField()),
-                ("would_write", models.TextField()),
-                ("entities", models.IntegerField()),
-                ("relations", models.IntegerField()),
-                ("observations", models.IntegerField()),
-                ("decision_id", models.CharField(max_length=220)),
-                ("payload_hash", models.BigIntegerField()),
-            ],
-        ),
-        migrations.CreateModel(
-            name="SourceFile",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("path", models.CharField(max_length=400)),
-                ("record_type", models.CharField(blank=True, max_length=32)),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("ok", "ok"),
-                            ("importing", "importing"),
-                            ("unreadable", "unreadable"),
-                            ("missing", "missing"),
-                            ("too_large", "too_large"),
-                            ("symlink", "symlink"),
-                            ("not_regular", "not_regular"),
-                            ("listed", "listed"),
-                        ],
-                        default="ok",
-                        max_length=16,
-                    ),
-                ),
-                ("error", models.TextField(blank=True)),
-                ("exists", models.BooleanField(default=True)),
-                ("device", models.BigIntegerField(default=0)),
-                ("inode", models.BigIntegerField(default=0)),
-                ("size_bytes", models.BigIntegerField(default=0)),
-                ("mtime_ns", models.BigIntegerField(default=0)),
-                ("ctime_ns", models.BigIntegerField(default=0)),
-                ("offset", models.BigIntegerField(default=0)),
-                ("next_line", models.BigIntegerField(default=1)),
-                ("head_sha256", models.BinaryField(default=b"")),
-                ("tail_sha256", models.BinaryField(default=b"")),
-                ("generation", models.IntegerField(default=0)),
-                ("rereading", models.BooleanField(default=False)),
-                ("reader_state", models.TextField(blank=True)),
-                ("end_state", models.TextField(blank=True)),
-                ("lines_record", models.BigIntegerField(default=0)),
-                ("lines_refused", models.BigIntegerField(default=0)),
-                ("lines_blank", models.BigIntegerField(default=0)),
-                ("tail_record", models.IntegerField(default=0)),
-                ("tail_refused", models.IntegerField(default=0)),
-                ("tail_blank", models.IntegerField(default=0)),
-                ("tail_pending", models.IntegerField(default=0)),
-                ("info_counts", models.JSONField(default=dict)),
-                ("across", models.CharField(blank=True, max_length=120)),
-                ("scrubbed_at", models.DateTimeField(null=True)),
-                ("read_at", models.DateTimeField(null=True)),
-                ("grew_at", models.DateTimeField(null=True)),
-                ("shrank_at", models.DateTimeField(null=True)),
-                ("first_seen_at", models.DateTimeField(auto_now_add=True)),
-            ],
-            options={
-                "ordering": ["store_id", "path"],
-            },
-        ),
-        migrations.CreateModel(
             name="Worker",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -266,6 +117,9 @@ class Migration(migrations.Migration):
                 "verbose_name": "user",
                 "verbose_name_plural": "users",
                 "abstract": False,
+                "constraints": [
+                    models.UniqueConstraint(django.db.models.functions.text.Lower("username"), name="user_name_unique_without_case"),
+                ],
             },
             managers=[
                 ("objects", stores.models.accounts.AccountManager()),
@@ -316,6 +170,328 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-number"],
+                "indexes": [
+                    models.Index(fields=["event", "-number"], name="audit_event"),
+                    models.Index(fields=["actor", "-number"], name="audit_actor"),
+                    models.Index(fields=["store_uid", "-number"], name="audit_store"),
+                    models.Index(fields=["at"], name="audit_time"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="SavedView",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("section", models.CharField(max_length=32)),
+                ("name", models.CharField(max_length=80)),
+                ("query", models.TextField()),
+                ("shared", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "owner",
+                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="saved_views", to=settings.AUTH_USER_MODEL),
+                ),
+            ],
+            options={
+                "ordering": ["name", "id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("owner", "section", "name"), name="saved_view_one_of_a_name"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Store",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("slug", models.SlugField(max_length=80, unique=True)),
+                ("name", models.CharField(max_length=120)),
+                ("kind", models.CharField(max_length=32)),
+                ("path", models.TextField()),
+                ("given_path", models.TextField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("root_device", models.BigIntegerField(null=True)),
+                ("root_inode", models.BigIntegerField(null=True)),
+                ("size_bytes", models.BigIntegerField(default=0)),
+                ("file_count", models.IntegerField(default=0)),
+                ("changed_at", models.DateTimeField(null=True)),
+                ("imported_at", models.DateTimeField(null=True)),
+                (
+                    "verdict",
+                    models.CharField(
+                        choices=[
+                            ("healthy", "healthy"),
+                            ("degraded", "degraded"),
+                            ("unavailable", "unavailable"),
+                            ("unmeasured", "unmeasured"),
+                        ],
+                        default="unmeasured",
+                        max_length=16,
+                    ),
+                ),
+                ("sentence", models.TextField(blank=True)),
+                ("status", models.CharField(default="unmeasured", max_length=16)),
+                ("message", models.TextField(blank=True)),
+                ("classic", models.JSONField(default=dict)),
+                ("measured_at", models.DateTimeField(null=True)),
+                ("stray_stores", models.JSONField(default=list)),
+                ("stray_checked_at", models.DateTimeField(null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                ("groups", models.ManyToManyField(blank=True, related_name="stores", to="auth.group")),
+                ("worker", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="stores", to="stores.worker")),
+            ],
+            options={
+                "ordering": ["name", "id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("worker", "path"), name="store_once_a_path"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="SourceFile",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("path", models.CharField(max_length=400)),
+                ("record_type", models.CharField(blank=True, max_length=32)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("ok", "ok"),
+                            ("importing", "importing"),
+                            ("unreadable", "unreadable"),
+                            ("missing", "missing"),
+                            ("too_large", "too_large"),
+                            ("symlink", "symlink"),
+                            ("not_regular", "not_regular"),
+                            ("listed", "listed"),
+                        ],
+                        default="ok",
+                        max_length=16,
+                    ),
+                ),
+                ("error", models.TextField(blank=True)),
+                ("exists", models.BooleanField(default=True)),
+                ("device", models.BigIntegerField(default=0)),
+                ("inode", models.BigIntegerField(default=0)),
+                ("size_bytes", models.BigIntegerField(default=0)),
+                ("mtime_ns", models.BigIntegerField(default=0)),
+                ("ctime_ns", models.BigIntegerField(default=0)),
+                ("offset", models.BigIntegerField(default=0)),
+                ("next_line", models.BigIntegerField(default=1)),
+                ("head_sha256", models.BinaryField(default=b"")),
+                ("tail_sha256", models.BinaryField(default=b"")),
+                ("generation", models.IntegerField(default=0)),
+                ("rereading", models.BooleanField(default=False)),
+                ("reader_state", models.TextField(blank=True)),
+                ("end_state", models.TextField(blank=True)),
+                ("lines_record", models.BigIntegerField(default=0)),
+                ("lines_refused", models.BigIntegerField(default=0)),
+                ("lines_blank", models.BigIntegerField(default=0)),
+                ("tail_record", models.IntegerField(default=0)),
+                ("tail_refused", models.IntegerField(default=0)),
+                ("tail_blank", models.IntegerField(default=0)),
+                ("tail_pending", models.IntegerField(default=0)),
+                ("info_counts", models.JSONField(default=dict)),
+                ("across", models.CharField(blank=True, max_length=120)),
+                ("scrubbed_at", models.DateTimeField(null=True)),
+                ("read_at", models.DateTimeField(null=True)),
+                ("grew_at", models.DateTimeField(null=True)),
+                ("shrank_at", models.DateTimeField(null=True)),
+                ("first_seen_at", models.DateTimeField(auto_now_add=True)),
+                ("store", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="files", to="stores.store")),
+            ],
+            options={
+                "ordering": ["store_id", "path"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("store", "path"), name="source_file_once_a_path"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Decision",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.BigIntegerField()),
+                ("natural_id", models.CharField(max_length=220)),
+                ("generation", models.IntegerField()),
+                ("provisional", models.BooleanField(default=False)),
+                ("line", models.BigIntegerField()),
+                ("offset", models.BigIntegerField()),
+                ("length", models.BigIntegerField()),
+                ("sha256", models.BinaryField()),
+                ("fault_count", models.SmallIntegerField(default=0)),
+                ("first_seen_at", models.DateTimeField()),
+                ("gone_at", models.DateTimeField(null=True)),
+                ("gone_reason", models.CharField(blank=True, max_length=40)),
+                ("at_ms", models.BigIntegerField()),
+                ("at_state", models.CharField(max_length=8)),
+                ("title", models.TextField()),
+                ("shape", models.CharField(max_length=40)),
+                ("type", models.CharField(max_length=220)),
+                ("category", models.CharField(max_length=220)),
+                ("said_by", models.CharField(max_length=220)),
+                ("machine", models.CharField(max_length=220)),
+                ("session", models.CharField(max_length=220)),
+                ("project", models.CharField(max_length=220)),
+                ("source", models.CharField(max_length=220)),
+                ("scope", models.CharField(max_length=220)),
+                ("importance", models.CharField(max_length=220)),
+                ("confidence", models.FloatField(null=True)),
+                ("what_hash", models.BigIntegerField()),
+                ("entities", models.IntegerField()),
+                (
+                    "file",
+                    models.ForeignKey(
+                        db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.sourcefile"
+                    ),
+                ),
+                (
+                    "store",
+                    models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="decision_key"),
+                    models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="decision_newest"),
+                    models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="decision_gone"),
+                    models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="decision_provisional"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "category", "-at_ms", "-id", "type", "said_by"],
+                        name="decision_category",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "type", "-at_ms", "-id", "category", "said_by"],
+                        name="decision_type",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "said_by", "-at_ms", "-id", "category", "type"],
+                        name="decision_said_by",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Problem",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.BigIntegerField()),
+                ("natural_id", models.CharField(max_length=220)),
+                ("generation", models.IntegerField()),
+                ("provisional", models.BooleanField(default=False)),
+                ("line", models.BigIntegerField()),
+                ("offset", models.BigIntegerField()),
+                ("length", models.BigIntegerField()),
+                ("sha256", models.BinaryField()),
+                ("fault_count", models.SmallIntegerField(default=0)),
+                ("first_seen_at", models.DateTimeField()),
+                ("gone_at", models.DateTimeField(null=True)),
+                ("gone_reason", models.CharField(blank=True, max_length=40)),
+                ("at_ms", models.BigIntegerField()),
+                ("at_state", models.CharField(max_length=8)),
+                ("title", models.TextField()),
+                ("status", models.CharField(max_length=220)),
+                ("project", models.CharField(max_length=220)),
+                ("session", models.CharField(max_length=220)),
+                ("confidence", models.FloatField(null=True)),
+                ("solved_at_ms", models.BigIntegerField(null=True)),
+                ("solved_by", models.CharField(max_length=220)),
+                ("entities", models.IntegerField()),
+                (
+                    "file",
+                    models.ForeignKey(
+                        db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.sourcefile"
+                    ),
+                ),
+                (
+                    "store",
+                    models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="problem_key"),
+                    models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="problem_newest"),
+                    models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="problem_gone"),
+                    models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="problem_provisional"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "status", "-at_ms", "-id", "project"],
+                        name="problem_status",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "project", "-at_ms", "-id", "status"],
+                        name="problem_project",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="QueueOperation",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.BigIntegerField()),
+                ("natural_id", models.CharField(max_length=220)),
+                ("generation", models.IntegerField()),
+                ("provisional", models.BooleanField(default=False)),
+                ("line", models.BigIntegerField()),
+                ("offset", models.BigIntegerField()),
+                ("length", models.BigIntegerField()),
+                ("sha256", models.BinaryField()),
+                ("fault_count", models.SmallIntegerField(default=0)),
+                ("first_seen_at", models.DateTimeField()),
+                ("gone_at", models.DateTimeField(null=True)),
+                ("gone_reason", models.CharField(blank=True, max_length=40)),
+                ("at_ms", models.BigIntegerField()),
+                ("at_state", models.CharField(max_length=8)),
+                ("title", models.TextField()),
+                ("operation", models.CharField(max_length=220)),
+                ("standing", models.CharField(max_length=16)),
+                ("reason", models.TextField()),
+                ("would_write", models.TextField()),
+                ("entities", models.IntegerField()),
+                ("relations", models.IntegerField()),
+                ("observations", models.IntegerField()),
+                ("decision_id", models.CharField(max_length=220)),
+                ("payload_hash", models.BigIntegerField()),
+                (
+                    "file",
+                    models.ForeignKey(
+                        db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.sourcefile"
+                    ),
+                ),
+                (
+                    "store",
+                    models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="queue_key"),
+                    models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="queue_newest"),
+                    models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="queue_gone"),
+                    models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="queue_provisional"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "standing", "-at_ms", "-id", "operation"],
+                        name="queue_standing",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "operation", "-at_ms", "-id", "standing"],
+                        name="queue_operation",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -385,34 +561,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="SavedView",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("section", models.CharField(max_length=32)),
-                ("name", models.CharField(max_length=80)),
-                ("query", models.TextField()),
-                ("shared", models.BooleanField(default=False)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "owner",
-                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="saved_views", to=settings.AUTH_USER_MODEL),
-                ),
-            ],
-            options={
-                "ordering": ["name", "id"],
-            },
-        ),
-        migrations.AddField(
-            model_name="queueoperation",
-            name="file",
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.sourcefile"),
-        ),
-        migrations.AddField(
-            model_name="problem",
-            name="file",
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.sourcefile"),
-        ),
-        migrations.CreateModel(
             name="FileVersion",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -425,66 +573,6 @@ class Migration(migrations.Migration):
             options={
                 "ordering": ["-seen_at", "-id"],
             },
-        ),
-        migrations.AddField(
-            model_name="decision",
-            name="file",
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.sourcefile"),
-        ),
-        migrations.CreateModel(
-            name="Store",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("uid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ("slug", models.SlugField(max_length=80, unique=True)),
-                ("name", models.CharField(max_length=120)),
-                ("kind", models.CharField(max_length=32)),
-                ("path", models.TextField()),
-                ("given_path", models.TextField()),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("root_device", models.BigIntegerField(null=True)),
-                ("root_inode", models.BigIntegerField(null=True)),
-                ("size_bytes", models.BigIntegerField(default=0)),
-                ("file_count", models.IntegerField(default=0)),
-                ("changed_at", models.DateTimeField(null=True)),
-                ("imported_at", models.DateTimeField(null=True)),
-                (
-                    "verdict",
-                    models.CharField(
-                        choices=[
-                            ("healthy", "healthy"),
-                            ("degraded", "degraded"),
-                            ("unavailable", "unavailable"),
-                            ("unmeasured", "unmeasured"),
-                        ],
-                        default="unmeasured",
-                        max_length=16,
-                    ),
-                ),
-                ("sentence", models.TextField(blank=True)),
-                ("status", models.CharField(default="unmeasured", max_length=16)),
-                ("message", models.TextField(blank=True)),
-                ("classic", models.JSONField(default=dict)),
-                ("measured_at", models.DateTimeField(null=True)),
-                ("stray_stores", models.JSONField(default=list)),
-                ("stray_checked_at", models.DateTimeField(null=True)),
-                (
-                    "created_by",
-                    models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="+", to=settings.AUTH_USER_MODEL
-                    ),
-                ),
-                ("groups", models.ManyToManyField(blank=True, related_name="stores", to="auth.group")),
-                ("worker", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="stores", to="stores.worker")),
-            ],
-            options={
-                "ordering": ["name", "id"],
-            },
-        ),
-        migrations.AddField(
-            model_name="sourcefile",
-            name="store",
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="files", to="stores.store"),
         ),
         migrations.CreateModel(
             name="RefusedLine",
@@ -514,6 +602,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["file_id", "line"],
+                "indexes": [
+                    models.Index(fields=["file", "line"], name="refused_place"),
+                    models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="refused_provisional"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -530,17 +622,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-replaced_at", "-id"],
+                "indexes": [
+                    models.Index(fields=["record_type", "record_id"], name="version_of_record"),
+                ],
             },
-        ),
-        migrations.AddField(
-            model_name="queueoperation",
-            name="store",
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
-        ),
-        migrations.AddField(
-            model_name="problem",
-            name="store",
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
         ),
         migrations.CreateModel(
             name="Measurement",
@@ -554,6 +639,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-at", "-id"],
+                "indexes": [
+                    models.Index(fields=["store", "-at"], name="measurement_newest"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -574,6 +662,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-started_at", "-id"],
+                "indexes": [
+                    models.Index(fields=["store", "-started_at"], name="run_newest"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -596,6 +687,11 @@ class Migration(migrations.Migration):
                     models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="acknowledgements", to="stores.store"),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("store", "path", "code", "key"), name="acknowledged_once"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Fault",
@@ -638,6 +734,11 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["rank", "path", "line", "id"],
+                "indexes": [
+                    models.Index(fields=["store", "rank", "path", "line", "id"], name="fault_list"),
+                    models.Index(fields=["store", "code"], name="fault_code"),
+                    models.Index(fields=["file", "line"], name="fault_place"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -650,11 +751,11 @@ class Migration(migrations.Migration):
                 ("count", models.BigIntegerField()),
                 ("store", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="facet_counts", to="stores.store")),
             ],
-        ),
-        migrations.AddField(
-            model_name="decision",
-            name="store",
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("store", "record_type", "facet", "value"), name="facet_count_once"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Condition",
@@ -691,6 +792,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["store_id", "position"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("store", "code", "path"), name="condition_once"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -726,6 +830,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-at", "-id"],
+                "indexes": [
+                    models.Index(fields=["store", "-at", "-id"], name="change_newest"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -777,192 +884,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-id"],
+                "indexes": [
+                    models.Index(condition=models.Q(("state__in", ["waiting", "running"])), fields=["worker", "id"], name="task_due"),
+                ],
             },
-        ),
-        migrations.AddConstraint(
-            model_name="user",
-            constraint=models.UniqueConstraint(django.db.models.functions.text.Lower("username"), name="user_name_unique_without_case"),
-        ),
-        migrations.AddIndex(
-            model_name="auditevent",
-            index=models.Index(fields=["event", "-number"], name="audit_event"),
-        ),
-        migrations.AddIndex(
-            model_name="auditevent",
-            index=models.Index(fields=["actor", "-number"], name="audit_actor"),
-        ),
-        migrations.AddIndex(
-            model_name="auditevent",
-            index=models.Index(fields=["store_uid", "-number"], name="audit_store"),
-        ),
-        migrations.AddIndex(
-            model_name="auditevent",
-            index=models.Index(fields=["at"], name="audit_time"),
-        ),
-        migrations.AddConstraint(
-            model_name="savedview",
-            constraint=models.UniqueConstraint(fields=("owner", "section", "name"), name="saved_view_one_of_a_name"),
-        ),
-        migrations.AddConstraint(
-            model_name="sourcefile",
-            constraint=models.UniqueConstraint(fields=("store", "path"), name="source_file_once_a_path"),
-        ),
-        migrations.AddIndex(
-            model_name="refusedline",
-            index=models.Index(fields=["file", "line"], name="refused_place"),
-        ),
-        migrations.AddIndex(
-            model_name="refusedline",
-            index=models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="refused_provisional"),
-        ),
-        migrations.AddIndex(
-            model_name="recordversion",
-            index=models.Index(fields=["record_type", "record_id"], name="version_of_record"),
-        ),
-        migrations.AddIndex(
-            model_name="queueoperation",
-            index=models.Index(fields=["file", "key"], name="queue_key"),
-        ),
-        migrations.AddIndex(
-            model_name="queueoperation",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="queue_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="queueoperation",
-            index=models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="queue_gone"),
-        ),
-        migrations.AddIndex(
-            model_name="queueoperation",
-            index=models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="queue_provisional"),
-        ),
-        migrations.AddIndex(
-            model_name="queueoperation",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)),
-                fields=["store", "standing", "-at_ms", "-id", "operation"],
-                name="queue_standing",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="queueoperation",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)),
-                fields=["store", "operation", "-at_ms", "-id", "standing"],
-                name="queue_operation",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="problem",
-            index=models.Index(fields=["file", "key"], name="problem_key"),
-        ),
-        migrations.AddIndex(
-            model_name="problem",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="problem_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="problem",
-            index=models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="problem_gone"),
-        ),
-        migrations.AddIndex(
-            model_name="problem",
-            index=models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="problem_provisional"),
-        ),
-        migrations.AddIndex(
-            model_name="problem",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "status", "-at_ms", "-id", "project"], name="problem_status"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="problem",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)),
-                fields=["store", "project", "-at_ms", "-id", "status"],
-                name="problem_project",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="measurement",
-            index=models.Index(fields=["store", "-at"], name="measurement_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="importrun",
-            index=models.Index(fields=["store", "-started_at"], name="run_newest"),
-        ),
-        migrations.AddConstraint(
-            model_name="faultacknowledgement",
-            constraint=models.UniqueConstraint(fields=("store", "path", "code", "key"), name="acknowledged_once"),
-        ),
-        migrations.AddIndex(
-            model_name="fault",
-            index=models.Index(fields=["store", "rank", "path", "line", "id"], name="fault_list"),
-        ),
-        migrations.AddIndex(
-            model_name="fault",
-            index=models.Index(fields=["store", "code"], name="fault_code"),
-        ),
-        migrations.AddIndex(
-            model_name="fault",
-            index=models.Index(fields=["file", "line"], name="fault_place"),
-        ),
-        migrations.AddConstraint(
-            model_name="facetcount",
-            constraint=models.UniqueConstraint(fields=("store", "record_type", "facet", "value"), name="facet_count_once"),
-        ),
-        migrations.AddIndex(
-            model_name="decision",
-            index=models.Index(fields=["file", "key"], name="decision_key"),
-        ),
-        migrations.AddIndex(
-            model_name="decision",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="decision_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="decision",
-            index=models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="decision_gone"),
-        ),
-        migrations.AddIndex(
-            model_name="decision",
-            index=models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="decision_provisional"),
-        ),
-        migrations.AddIndex(
-            model_name="decision",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)),
-                fields=["store", "category", "-at_ms", "-id", "type", "said_by"],
-                name="decision_category",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="decision",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)),
-                fields=["store", "type", "-at_ms", "-id", "category", "said_by"],
-                name="decision_type",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="decision",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)),
-                fields=["store", "said_by", "-at_ms", "-id", "category", "type"],
-                name="decision_said_by",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="condition",
-            constraint=models.UniqueConstraint(fields=("store", "code", "path"), name="condition_once"),
-        ),
-        migrations.AddIndex(
-            model_name="change",
-            index=models.Index(fields=["store", "-at", "-id"], name="change_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="task",
-            index=models.Index(condition=models.Q(("state__in", ["waiting", "running"])), fields=["worker", "id"], name="task_due"),
-        ),
-        migrations.AddConstraint(
-            model_name="store",
-            constraint=models.UniqueConstraint(fields=("worker", "path"), name="store_once_a_path"),
         ),
     ]

@@ -94,6 +94,25 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="flow_key"),
+                    models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="flow_newest"),
+                    models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="flow_gone"),
+                    models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="flow_provisional"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "pattern", "-at_ms", "-id", "standing"],
+                        name="flow_pattern",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "standing", "-at_ms", "-id", "pattern"],
+                        name="flow_standing",
+                    ),
+                    models.Index(fields=["store", "session"], name="flow_session"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="ForeignRecord",
@@ -127,6 +146,17 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="foreign_key"),
+                    models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="foreign_newest"),
+                    models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="foreign_gone"),
+                    models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="foreign_provisional"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "form", "-at_ms", "-id"], name="foreign_form"
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="GraphItem",
@@ -163,6 +193,26 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="graph_key"),
+                    models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="graph_newest"),
+                    models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="graph_gone"),
+                    models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="graph_provisional"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "what", "-at_ms", "-id", "item_type"],
+                        name="graph_what",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "item_type", "-at_ms", "-id", "what"],
+                        name="graph_item_type",
+                    ),
+                    models.Index(fields=["store", "start"], name="graph_start"),
+                    models.Index(fields=["store", "end"], name="graph_end"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Mem0Operation",
@@ -201,6 +251,24 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="mem0_key"),
+                    models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="mem0_newest"),
+                    models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="mem0_gone"),
+                    models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="mem0_provisional"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "standing", "-at_ms", "-id", "category"],
+                        name="mem0_standing",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "category", "-at_ms", "-id", "standing"],
+                        name="mem0_category",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="MemoryMd",
@@ -239,6 +307,26 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="memory_md_key"),
+                    models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="memory_md_newest"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="memory_md_gone"
+                    ),
+                    models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="memory_md_provisional"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "form", "-at_ms", "-id", "agent"],
+                        name="memory_md_form",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "agent", "-at_ms", "-id", "form"],
+                        name="memory_md_agent",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="PreferenceFile",
@@ -272,6 +360,21 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="preference_key"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="preference_newest"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="preference_gone"
+                    ),
+                    models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="preference_provisional"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "form", "-at_ms", "-id"], name="preference_form"
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="ProblemSolution",
@@ -309,6 +412,25 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="solution_key"),
+                    models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="solution_newest"),
+                    models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="solution_gone"),
+                    models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="solution_provisional"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "tool", "-at_ms", "-id", "project"],
+                        name="solution_tool",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "project", "-at_ms", "-id", "tool"],
+                        name="solution_project",
+                    ),
+                    models.Index(fields=["store", "problem_id"], name="solution_problem"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="SessionEvent",
@@ -349,6 +471,30 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="event_key"),
+                    models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="event_newest"),
+                    models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="event_gone"),
+                    models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="event_provisional"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "event_type", "-at_ms", "-id", "name", "outcome"],
+                        name="event_event_type",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "name", "-at_ms", "-id", "event_type", "outcome"],
+                        name="event_name",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "outcome", "-at_ms", "-id", "event_type", "name"],
+                        name="event_outcome",
+                    ),
+                    models.Index(fields=["store", "session", "at_ms", "id"], name="event_session"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="FlowText",
@@ -525,258 +671,6 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
             },
-        ),
-        migrations.AddIndex(
-            model_name="flow",
-            index=models.Index(fields=["file", "key"], name="flow_key"),
-        ),
-        migrations.AddIndex(
-            model_name="flow",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="flow_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="flow",
-            index=models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="flow_gone"),
-        ),
-        migrations.AddIndex(
-            model_name="flow",
-            index=models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="flow_provisional"),
-        ),
-        migrations.AddIndex(
-            model_name="flow",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "pattern", "-at_ms", "-id", "standing"], name="flow_pattern"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="flow",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)),
-                fields=["store", "standing", "-at_ms", "-id", "pattern"],
-                name="flow_standing",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="flow",
-            index=models.Index(fields=["store", "session"], name="flow_session"),
-        ),
-        migrations.AddIndex(
-            model_name="foreignrecord",
-            index=models.Index(fields=["file", "key"], name="foreign_key"),
-        ),
-        migrations.AddIndex(
-            model_name="foreignrecord",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="foreign_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="foreignrecord",
-            index=models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="foreign_gone"),
-        ),
-        migrations.AddIndex(
-            model_name="foreignrecord",
-            index=models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="foreign_provisional"),
-        ),
-        migrations.AddIndex(
-            model_name="foreignrecord",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "form", "-at_ms", "-id"], name="foreign_form"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="graphitem",
-            index=models.Index(fields=["file", "key"], name="graph_key"),
-        ),
-        migrations.AddIndex(
-            model_name="graphitem",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="graph_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="graphitem",
-            index=models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="graph_gone"),
-        ),
-        migrations.AddIndex(
-            model_name="graphitem",
-            index=models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="graph_provisional"),
-        ),
-        migrations.AddIndex(
-            model_name="graphitem",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "what", "-at_ms", "-id", "item_type"], name="graph_what"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="graphitem",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)),
-                fields=["store", "item_type", "-at_ms", "-id", "what"],
-                name="graph_item_type",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="graphitem",
-            index=models.Index(fields=["store", "start"], name="graph_start"),
-        ),
-        migrations.AddIndex(
-            model_name="graphitem",
-            index=models.Index(fields=["store", "end"], name="graph_end"),
-        ),
-        migrations.AddIndex(
-            model_name="mem0operation",
-            index=models.Index(fields=["file", "key"], name="mem0_key"),
-        ),
-        migrations.AddIndex(
-            model_name="mem0operation",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="mem0_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="mem0operation",
-            index=models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="mem0_gone"),
-        ),
-        migrations.AddIndex(
-            model_name="mem0operation",
-            index=models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="mem0_provisional"),
-        ),
-        migrations.AddIndex(
-            model_name="mem0operation",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)),
-                fields=["store", "standing", "-at_ms", "-id", "category"],
-                name="mem0_standing",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="mem0operation",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)),
-                fields=["store", "category", "-at_ms", "-id", "standing"],
-                name="mem0_category",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="memorymd",
-            index=models.Index(fields=["file", "key"], name="memory_md_key"),
-        ),
-        migrations.AddIndex(
-            model_name="memorymd",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="memory_md_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="memorymd",
-            index=models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="memory_md_gone"),
-        ),
-        migrations.AddIndex(
-            model_name="memorymd",
-            index=models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="memory_md_provisional"),
-        ),
-        migrations.AddIndex(
-            model_name="memorymd",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "form", "-at_ms", "-id", "agent"], name="memory_md_form"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="memorymd",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "agent", "-at_ms", "-id", "form"], name="memory_md_agent"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="preferencefile",
-            index=models.Index(fields=["file", "key"], name="preference_key"),
-        ),
-        migrations.AddIndex(
-            model_name="preferencefile",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="preference_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="preferencefile",
-            index=models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="preference_gone"),
-        ),
-        migrations.AddIndex(
-            model_name="preferencefile",
-            index=models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="preference_provisional"),
-        ),
-        migrations.AddIndex(
-            model_name="preferencefile",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "form", "-at_ms", "-id"], name="preference_form"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="problemsolution",
-            index=models.Index(fields=["file", "key"], name="solution_key"),
-        ),
-        migrations.AddIndex(
-            model_name="problemsolution",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="solution_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="problemsolution",
-            index=models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="solution_gone"),
-        ),
-        migrations.AddIndex(
-            model_name="problemsolution",
-            index=models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="solution_provisional"),
-        ),
-        migrations.AddIndex(
-            model_name="problemsolution",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "tool", "-at_ms", "-id", "project"], name="solution_tool"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="problemsolution",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "project", "-at_ms", "-id", "tool"], name="solution_project"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="problemsolution",
-            index=models.Index(fields=["store", "problem_id"], name="solution_problem"),
-        ),
-        migrations.AddIndex(
-            model_name="sessionevent",
-            index=models.Index(fields=["file", "key"], name="event_key"),
-        ),
-        migrations.AddIndex(
-            model_name="sessionevent",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="event_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="sessionevent",
-            index=models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="event_gone"),
-        ),
-        migrations.AddIndex(
-            model_name="sessionevent",
-            index=models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="event_provisional"),
-        ),
-        migrations.AddIndex(
-            model_name="sessionevent",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)),
-                fields=["store", "event_type", "-at_ms", "-id", "name", "outcome"],
-                name="event_event_type",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="sessionevent",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)),
-                fields=["store", "name", "-at_ms", "-id", "event_type", "outcome"],
-                name="event_name",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="sessionevent",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)),
-                fields=["store", "outcome", "-at_ms", "-id", "event_type", "name"],
-                name="event_outcome",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="sessionevent",
-            index=models.Index(fields=["store", "session", "at_ms", "id"], name="event_session"),
         ),
         migrations.RunPython(add_indexes, drop_indexes),
         migrations.SeparateDatabaseAndState(

@@ -38,6 +38,18 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["store", "-degree", "id"], name="entity_degree"),
+                    models.Index(fields=["store", "-decisions", "id"], name="entity_decisions"),
+                    models.Index(fields=["store", "newest_ms", "id"], name="entity_newest"),
+                    models.Index(fields=["store", "words", "id"], name="entity_words"),
+                    models.Index(fields=["store", "type", "-degree", "id"], name="entity_type"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("store", "key"), name="graph_entity_once"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="GraphMention",
@@ -60,6 +72,12 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["entity", "record_type", "-record_id"], name="mention_entity"),
+                    models.Index(fields=["store", "record_type", "record_id"], name="mention_record"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="GraphRelation",
@@ -95,6 +113,16 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["start", "end"], name="relation_start"),
+                    models.Index(fields=["end", "start"], name="relation_end"),
+                    models.Index(fields=["store", "type"], name="relation_type"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("store", "key"), name="graph_relation_once"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="GraphSource",
@@ -110,57 +138,10 @@ class Migration(migrations.Migration):
                 ("at", models.DateTimeField(null=True)),
                 ("store", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="graph_sources", to="stores.store")),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="graphentity",
-            index=models.Index(fields=["store", "-degree", "id"], name="entity_degree"),
-        ),
-        migrations.AddIndex(
-            model_name="graphentity",
-            index=models.Index(fields=["store", "-decisions", "id"], name="entity_decisions"),
-        ),
-        migrations.AddIndex(
-            model_name="graphentity",
-            index=models.Index(fields=["store", "newest_ms", "id"], name="entity_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="graphentity",
-            index=models.Index(fields=["store", "words", "id"], name="entity_words"),
-        ),
-        migrations.AddIndex(
-            model_name="graphentity",
-            index=models.Index(fields=["store", "type", "-degree", "id"], name="entity_type"),
-        ),
-        migrations.AddConstraint(
-            model_name="graphentity",
-            constraint=models.UniqueConstraint(fields=("store", "key"), name="graph_entity_once"),
-        ),
-        migrations.AddIndex(
-            model_name="graphmention",
-            index=models.Index(fields=["entity", "record_type", "-record_id"], name="mention_entity"),
-        ),
-        migrations.AddIndex(
-            model_name="graphmention",
-            index=models.Index(fields=["store", "record_type", "record_id"], name="mention_record"),
-        ),
-        migrations.AddIndex(
-            model_name="graphrelation",
-            index=models.Index(fields=["start", "end"], name="relation_start"),
-        ),
-        migrations.AddIndex(
-            model_name="graphrelation",
-            index=models.Index(fields=["end", "start"], name="relation_end"),
-        ),
-        migrations.AddIndex(
-            model_name="graphrelation",
-            index=models.Index(fields=["store", "type"], name="relation_type"),
-        ),
-        migrations.AddConstraint(
-            model_name="graphrelation",
-            constraint=models.UniqueConstraint(fields=("store", "key"), name="graph_relation_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="graphsource",
-            constraint=models.UniqueConstraint(fields=("store", "record_type"), name="graph_source_once"),
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("store", "record_type"), name="graph_source_once"),
+                ],
+            },
         ),
     ]

@@ -83,6 +83,27 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="activation_key"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="activation_newest"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="activation_gone"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "profile_id", "-at_ms", "-id"],
+                        name="activation_profile",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "graph_id", "-at_ms", "-id"],
+                        name="activation_graph",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="AuditRecord",
@@ -126,6 +147,35 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="audit_record_key"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="audit_record_newest"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="audit_record_gone"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "operation", "-at_ms", "-id"],
+                        name="audit_record_operation",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "decision", "-at_ms", "-id"],
+                        name="audit_record_decision",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "actor", "-at_ms", "-id"], name="audit_record_actor"
+                    ),
+                    models.Index(fields=["file", "line"], name="audit_record_line"),
+                    models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="audit_record_provisional"),
+                    models.Index(
+                        condition=models.Q(("subject_id", ""), _negated=True), fields=["store", "subject_id"], name="audit_record_subject"
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Edge",
@@ -173,6 +223,24 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="edge_key"),
+                    models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="edge_newest"),
+                    models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="edge_gone"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "kind", "-at_ms", "-id"], name="edge_kind"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "state", "-at_ms", "-id"], name="edge_state"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "agent", "-at_ms", "-id"], name="edge_agent"
+                    ),
+                    models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "source"], name="edge_source"),
+                    models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "target"], name="edge_target"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Event",
@@ -213,6 +281,38 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="memory_event_key"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="memory_event_newest"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="memory_event_gone"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "kind", "-at_ms", "-id"], name="memory_event_kind"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "actor", "-at_ms", "-id"], name="memory_event_actor"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "session", "-at_ms", "-id"],
+                        name="memory_event_session",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "path_id", "-at_ms", "-id"],
+                        name="memory_event_path",
+                    ),
+                    models.Index(fields=["file", "line"], name="memory_event_line"),
+                    models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="memory_event_provisional"),
+                    models.Index(
+                        condition=models.Q(("action_id", ""), _negated=True), fields=["store", "action_id"], name="memory_event_action"
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="MemoryPath",
@@ -257,6 +357,20 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="path_key"),
+                    models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="path_newest"),
+                    models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="path_gone"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "state", "-at_ms", "-id"], name="path_state"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "parent_path_id", "at_ms", "id"], name="path_parent"
+                    ),
+                    models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "merge_target"], name="path_merge"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Node",
@@ -316,6 +430,37 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="node_key"),
+                    models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="node_newest"),
+                    models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="node_gone"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "kind", "-at_ms", "-id"], name="node_kind"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "phase", "-at_ms", "-id"], name="node_phase"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "state", "-at_ms", "-id"], name="node_state"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "label", "-at_ms", "-id"], name="node_label"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "agent", "-at_ms", "-id"], name="node_agent"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "session", "-at_ms", "-id"], name="node_session"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "path_id", "-at_ms", "-id"], name="node_path"
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)), fields=["store", "review", "-at_ms", "-id"], name="node_review"
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Profile",
@@ -356,26 +501,18 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
-        ),
-        migrations.AddField(
-            model_name="fault",
-            name="closed_in_store",
-            field=models.BooleanField(default=False),
-        ),
-        migrations.AddField(
-            model_name="fault",
-            name="is_diagnostic",
-            field=models.BooleanField(default=False),
-        ),
-        migrations.AddField(
-            model_name="fault",
-            name="own_key",
-            field=models.TextField(null=True),
-        ),
-        migrations.AddField(
-            model_name="recordversion",
-            name="digest",
-            field=models.BinaryField(default=b""),
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "key"], name="profile_key"),
+                    models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="profile_newest"),
+                    models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="profile_gone"),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["store", "durable_writes", "-at_ms", "-id"],
+                        name="profile_durable_writes",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="ActivationText",
@@ -424,6 +561,12 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["record", "position"], name="activation_item_order"),
+                    models.Index(fields=["store", "node_id"], name="activation_item_node"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="AuditRecordText",
@@ -471,6 +614,12 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["record", "position"], name="audit_target_order"),
+                    models.Index(fields=["store", "target_type", "target_id"], name="audit_target_target"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="EdgeText",
@@ -540,6 +689,12 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["record", "position"], name="event_update_order"),
+                    models.Index(fields=["store", "target_type", "target_id"], name="event_update_target"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="EventVersion",
@@ -624,6 +779,12 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["record", "position"], name="node_source_order"),
+                    models.Index(fields=["store", "event_id"], name="node_source_event"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="PathEvent",
@@ -646,6 +807,12 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["record", "position"], name="path_event_order"),
+                    models.Index(fields=["store", "event_id"], name="path_event_event"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="ProfileText",
@@ -702,6 +869,14 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.store"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(condition=models.Q(("state", "ok"), _negated=True), fields=["folder", "state"], name="record_file_state"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("store", "path"), name="record_file_once_a_path"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="RecordTree",
@@ -712,321 +887,25 @@ class Migration(migrations.Migration):
                 ("store", models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name="tree", to="stores.store")),
             ],
         ),
-        migrations.AddIndex(
-            model_name="activation",
-            index=models.Index(fields=["file", "key"], name="activation_key"),
-        ),
-        migrations.AddIndex(
-            model_name="activation",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="activation_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="activation",
-            index=models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="activation_gone"),
-        ),
-        migrations.AddIndex(
-            model_name="activation",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "profile_id", "-at_ms", "-id"], name="activation_profile"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="activation",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "graph_id", "-at_ms", "-id"], name="activation_graph"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="activationitem",
-            index=models.Index(fields=["record", "position"], name="activation_item_order"),
-        ),
-        migrations.AddIndex(
-            model_name="activationitem",
-            index=models.Index(fields=["store", "node_id"], name="activation_item_node"),
-        ),
-        migrations.AddIndex(
-            model_name="auditrecord",
-            index=models.Index(fields=["file", "key"], name="audit_record_key"),
-        ),
-        migrations.AddIndex(
-            model_name="auditrecord",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="audit_record_newest"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="auditrecord",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="audit_record_gone"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="auditrecord",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "operation", "-at_ms", "-id"], name="audit_record_operation"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="auditrecord",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "decision", "-at_ms", "-id"], name="audit_record_decision"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="auditrecord",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "actor", "-at_ms", "-id"], name="audit_record_actor"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="auditrecord",
-            index=models.Index(fields=["file", "line"], name="audit_record_line"),
-        ),
-        migrations.AddIndex(
-            model_name="auditrecord",
-            index=models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="audit_record_provisional"),
-        ),
-        migrations.AddIndex(
-            model_name="auditrecord",
-            index=models.Index(
-                condition=models.Q(("subject_id", ""), _negated=True), fields=["store", "subject_id"], name="audit_record_subject"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="audittarget",
-            index=models.Index(fields=["record", "position"], name="audit_target_order"),
-        ),
-        migrations.AddIndex(
-            model_name="audittarget",
-            index=models.Index(fields=["store", "target_type", "target_id"], name="audit_target_target"),
-        ),
-        migrations.AddIndex(
-            model_name="edge",
-            index=models.Index(fields=["file", "key"], name="edge_key"),
-        ),
-        migrations.AddIndex(
-            model_name="edge",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="edge_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="edge",
-            index=models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="edge_gone"),
-        ),
-        migrations.AddIndex(
-            model_name="edge",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "kind", "-at_ms", "-id"], name="edge_kind"),
-        ),
-        migrations.AddIndex(
-            model_name="edge",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "state", "-at_ms", "-id"], name="edge_state"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="edge",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "agent", "-at_ms", "-id"], name="edge_agent"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="edge",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "source"], name="edge_source"),
-        ),
-        migrations.AddIndex(
-            model_name="edge",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "target"], name="edge_target"),
-        ),
-        migrations.AddIndex(
-            model_name="event",
-            index=models.Index(fields=["file", "key"], name="memory_event_key"),
-        ),
-        migrations.AddIndex(
-            model_name="event",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="memory_event_newest"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="event",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="memory_event_gone"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="event",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "kind", "-at_ms", "-id"], name="memory_event_kind"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="event",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "actor", "-at_ms", "-id"], name="memory_event_actor"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="event",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "session", "-at_ms", "-id"], name="memory_event_session"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="event",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "path_id", "-at_ms", "-id"], name="memory_event_path"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="event",
-            index=models.Index(fields=["file", "line"], name="memory_event_line"),
-        ),
-        migrations.AddIndex(
-            model_name="event",
-            index=models.Index(condition=models.Q(("provisional", True)), fields=["file"], name="memory_event_provisional"),
-        ),
-        migrations.AddIndex(
-            model_name="event",
-            index=models.Index(
-                condition=models.Q(("action_id", ""), _negated=True), fields=["store", "action_id"], name="memory_event_action"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="eventupdate",
-            index=models.Index(fields=["record", "position"], name="event_update_order"),
-        ),
-        migrations.AddIndex(
-            model_name="eventupdate",
-            index=models.Index(fields=["store", "target_type", "target_id"], name="event_update_target"),
-        ),
-        migrations.AddIndex(
-            model_name="memorypath",
-            index=models.Index(fields=["file", "key"], name="path_key"),
-        ),
-        migrations.AddIndex(
-            model_name="memorypath",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="path_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="memorypath",
-            index=models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="path_gone"),
-        ),
-        migrations.AddIndex(
-            model_name="memorypath",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "state", "-at_ms", "-id"], name="path_state"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="memorypath",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "parent_path_id", "at_ms", "id"], name="path_parent"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="memorypath",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "merge_target"], name="path_merge"),
-        ),
-        migrations.AddIndex(
-            model_name="node",
-            index=models.Index(fields=["file", "key"], name="node_key"),
-        ),
-        migrations.AddIndex(
-            model_name="node",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="node_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="node",
-            index=models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="node_gone"),
-        ),
-        migrations.AddIndex(
-            model_name="node",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "kind", "-at_ms", "-id"], name="node_kind"),
-        ),
-        migrations.AddIndex(
-            model_name="node",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "phase", "-at_ms", "-id"], name="node_phase"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="node",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "state", "-at_ms", "-id"], name="node_state"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="node",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "label", "-at_ms", "-id"], name="node_label"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="node",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "agent", "-at_ms", "-id"], name="node_agent"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="node",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "session", "-at_ms", "-id"], name="node_session"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="node",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "path_id", "-at_ms", "-id"], name="node_path"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="node",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)), fields=["store", "review", "-at_ms", "-id"], name="node_review"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="nodesource",
-            index=models.Index(fields=["record", "position"], name="node_source_order"),
-        ),
-        migrations.AddIndex(
-            model_name="nodesource",
-            index=models.Index(fields=["store", "event_id"], name="node_source_event"),
-        ),
-        migrations.AddIndex(
-            model_name="pathevent",
-            index=models.Index(fields=["record", "position"], name="path_event_order"),
-        ),
-        migrations.AddIndex(
-            model_name="pathevent",
-            index=models.Index(fields=["store", "event_id"], name="path_event_event"),
-        ),
-        migrations.AddIndex(
-            model_name="profile",
-            index=models.Index(fields=["file", "key"], name="profile_key"),
-        ),
-        migrations.AddIndex(
-            model_name="profile",
-            index=models.Index(condition=models.Q(("gone_at__isnull", True)), fields=["store", "-at_ms", "-id"], name="profile_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="profile",
-            index=models.Index(condition=models.Q(("gone_at__isnull", False)), fields=["store", "-gone_at", "-id"], name="profile_gone"),
-        ),
-        migrations.AddIndex(
-            model_name="profile",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)),
-                fields=["store", "durable_writes", "-at_ms", "-id"],
-                name="profile_durable_writes",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="recordfile",
-            index=models.Index(condition=models.Q(("state", "ok"), _negated=True), fields=["folder", "state"], name="record_file_state"),
-        ),
-        migrations.AddConstraint(
-            model_name="recordfile",
-            constraint=models.UniqueConstraint(fields=("store", "path"), name="record_file_once_a_path"),
+        migrations.AddField(
+            model_name="fault",
+            name="closed_in_store",
+            field=models.BooleanField(default=False),
+        ),
+        migrations.AddField(
+            model_name="fault",
+            name="is_diagnostic",
+            field=models.BooleanField(default=False),
+        ),
+        migrations.AddField(
+            model_name="fault",
+            name="own_key",
+            field=models.TextField(null=True),
+        ),
+        migrations.AddField(
+            model_name="recordversion",
+            name="digest",
+            field=models.BinaryField(default=b""),
         ),
         migrations.RunPython(add_indexes, drop_indexes),
     ]

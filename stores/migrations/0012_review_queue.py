@@ -44,11 +44,6 @@ class Migration(migrations.Migration):
                 "ordering": ["-id"],
             },
         ),
-        migrations.AlterField(
-            model_name="apitoken",
-            name="scope",
-            field=models.CharField(choices=[("read", "read"), ("propose", "propose"), ("review", "review")], default="read", max_length=16),
-        ),
         migrations.CreateModel(
             name="LifecycleAction",
             fields=[
@@ -191,6 +186,53 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["due_at", "-rank", "id"],
+                "indexes": [
+                    models.Index(fields=["state", "due_at", "-rank", "id"], name="action_due"),
+                    models.Index(fields=["store", "state", "due_at", "-rank", "id"], name="action_of_store"),
+                    models.Index(fields=["store", "action_id", "state"], name="action_by_id"),
+                    models.Index(fields=["state", "alike", "id"], name="action_alike"),
+                    models.Index(fields=["state", "rank", "id"], name="action_rank"),
+                    models.Index(fields=["state", "created_at", "id"], name="action_created"),
+                    models.Index(fields=["assigned_to", "state", "due_at"], name="action_mine"),
+                    models.Index(fields=["closed_at", "id"], name="action_closed"),
+                    models.Index(
+                        fields=[
+                            "state",
+                            "store",
+                            "verb",
+                            "tier",
+                            "kind",
+                            "proposed_by",
+                            "assigned_to",
+                            "alike",
+                            "rank",
+                            "due_at",
+                            "created_at",
+                            "closed_at",
+                            "reason_code",
+                            "adds_secret",
+                        ],
+                        name="action_counted",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(
+                            (
+                                "state__in",
+                                [
+                                    stores.lifecycle.states.State["APPLYING"],
+                                    stores.lifecycle.states.State["APPROVED"],
+                                    stores.lifecycle.states.State["FAILED"],
+                                    stores.lifecycle.states.State["PENDING"],
+                                    stores.lifecycle.states.State["READY"],
+                                ],
+                            )
+                        ),
+                        fields=("store", "action_id"),
+                        name="action_open_once",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -212,6 +254,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["action_id", "position"],
+                "indexes": [
+                    models.Index(fields=["record_type", "target_id"], name="action_target"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("action", "position"), name="action_target_place"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -288,6 +336,15 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["id"],
+                "indexes": [
+                    models.Index(fields=["reviewer", "-at"], name="review_of_person"),
+                    models.Index(fields=["-at", "id"], name="review_newest"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("withdrawn_at__isnull", True)), fields=("action", "reviewer"), name="review_once_a_person"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -317,6 +374,11 @@ class Migration(migrations.Migration):
                     models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name="policy", to="stores.store"),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(models.Value(1), condition=models.Q(("store__isnull", True)), name="one_default_policy"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Snooze",
@@ -329,108 +391,15 @@ class Migration(migrations.Migration):
                 ),
                 ("user", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="+", to=settings.AUTH_USER_MODEL)),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="lifecycleaction",
-            index=models.Index(fields=["state", "due_at", "-rank", "id"], name="action_due"),
-        ),
-        migrations.AddIndex(
-            model_name="lifecycleaction",
-            index=models.Index(fields=["store", "state", "due_at", "-rank", "id"], name="action_of_store"),
-        ),
-        migrations.AddIndex(
-            model_name="lifecycleaction",
-            index=models.Index(fields=["store", "action_id", "state"], name="action_by_id"),
-        ),
-        migrations.AddIndex(
-            model_name="lifecycleaction",
-            index=models.Index(fields=["state", "alike", "id"], name="action_alike"),
-        ),
-        migrations.AddIndex(
-            model_name="lifecycleaction",
-            index=models.Index(fields=["state", "rank", "id"], name="action_rank"),
-        ),
-        migrations.AddIndex(
-            model_name="lifecycleaction",
-            index=models.Index(fields=["state", "created_at", "id"], name="action_created"),
-        ),
-        migrations.AddIndex(
-            model_name="lifecycleaction",
-            index=models.Index(fields=["assigned_to", "state", "due_at"], name="action_mine"),
-        ),
-        migrations.AddIndex(
-            model_name="lifecycleaction",
-            index=models.Index(fields=["closed_at", "id"], name="action_closed"),
-        ),
-        migrations.AddIndex(
-            model_name="lifecycleaction",
-            index=models.Index(
-                fields=[
-                    "state",
-                    "store",
-                    "verb",
-                    "tier",
-                    "kind",
-                    "proposed_by",
-                    "assigned_to",
-                    "alike",
-                    "rank",
-                    "due_at",
-                    "created_at",
-                    "closed_at",
-                    "reason_code",
-                    "adds_secret",
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("action", "user"), name="snoozed_once"),
                 ],
-                name="action_counted",
-            ),
+            },
         ),
-        migrations.AddConstraint(
-            model_name="lifecycleaction",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(
-                    (
-                        "state__in",
-                        [
-                            stores.lifecycle.states.State["APPLYING"],
-                            stores.lifecycle.states.State["APPROVED"],
-                            stores.lifecycle.states.State["FAILED"],
-                            stores.lifecycle.states.State["PENDING"],
-                            stores.lifecycle.states.State["READY"],
-                        ],
-                    )
-                ),
-                fields=("store", "action_id"),
-                name="action_open_once",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="actiontarget",
-            index=models.Index(fields=["record_type", "target_id"], name="action_target"),
-        ),
-        migrations.AddConstraint(
-            model_name="actiontarget",
-            constraint=models.UniqueConstraint(fields=("action", "position"), name="action_target_place"),
-        ),
-        migrations.AddIndex(
-            model_name="review",
-            index=models.Index(fields=["reviewer", "-at"], name="review_of_person"),
-        ),
-        migrations.AddIndex(
-            model_name="review",
-            index=models.Index(fields=["-at", "id"], name="review_newest"),
-        ),
-        migrations.AddConstraint(
-            model_name="review",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("withdrawn_at__isnull", True)), fields=("action", "reviewer"), name="review_once_a_person"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="reviewpolicy",
-            constraint=models.UniqueConstraint(models.Value(1), condition=models.Q(("store__isnull", True)), name="one_default_policy"),
-        ),
-        migrations.AddConstraint(
-            model_name="snooze",
-            constraint=models.UniqueConstraint(fields=("action", "user"), name="snoozed_once"),
+        migrations.AlterField(
+            model_name="apitoken",
+            name="scope",
+            field=models.CharField(choices=[("read", "read"), ("propose", "propose"), ("review", "review")], default="read", max_length=16),
         ),
     ]

@@ -17,21 +17,23 @@ class Migration(migrations.Migration):
                 ("name", models.BigIntegerField()),
                 ("role", models.SmallIntegerField()),
                 ("operation_id", models.BigIntegerField(default=0)),
+                (
+                    "file",
+                    models.ForeignKey(
+                        db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.sourcefile"
+                    ),
+                ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["file", "name", "role"], name="queue_name"),
+                ],
+            },
         ),
         migrations.AddIndex(
             model_name="queueoperation",
             index=models.Index(
                 condition=models.Q(("gone_at__isnull", True)), fields=["payload_hash", "file", "line"], name="queue_payload"
             ),
-        ),
-        migrations.AddField(
-            model_name="queuename",
-            name="file",
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="stores.sourcefile"),
-        ),
-        migrations.AddIndex(
-            model_name="queuename",
-            index=models.Index(fields=["file", "name", "role"], name="queue_name"),
         ),
     ]
