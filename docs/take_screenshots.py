@@ -160,6 +160,8 @@ VIEWS: Final = (
     View("action", "/review/{link:^/review/\\d+/}", shown=("light", "390")),
     View("action-split", "/review/{link:^/review/\\d+/}{link:[?&]diff=split}"),
     View("action-words", "/review/{link:^/review/\\d+/}{link:[?&]diff=words}"),
+    View("action-line", "/review/{link:^/review/\\d+/}{link:[?&]at=}"),
+    View("action-edit", "/review/{link:^/review/\\d+/}{link:/edit/$}"),
     View("action-decided", "/review/?tab=decided{link:^/review/\\d+/}", shown=("light",)),
     View("review-bulk", "/review/bulk/?decision=reject&every=1", shown=("light",)),
     View("review-assign", "/review/bulk/?decision=assign&every=1"),

@@ -38,10 +38,10 @@ class Edited:
 
 
 def may_edit(user: User, action: LifecycleAction) -> bool:
-    """Say whether an account may propose an action otherwise: who decides or operates, and who proposed it."""
+    """Say whether an account may propose an action otherwise: who decides, and who proposed it."""
     if State(action.state) not in EDITABLE or action.store_id is None:
         return False
-    return action.proposer_id == user.pk or user.pk in action.barred or bool({"reviewer", "operator"} & roles(user))
+    return action.proposer_id == user.pk or user.pk in action.barred or "reviewer" in roles(user)
 
 
 def edit(user: User, pk: int, seen: str, wanted: Edited, manner: Manner) -> LifecycleAction:
@@ -55,7 +55,7 @@ def edit(user: User, pk: int, seen: str, wanted: Edited, manner: Manner) -> Life
     if State(action.state) not in EDITABLE or store is None:
         raise Conflict(f"An action that is {action.state} is not proposed otherwise.")
     if not may_edit(user, action):
-        raise NotAllowed("This needs the role reviewer or operator. Someone who administers accounts can give it to you.")
+        raise NotAllowed("This needs the role reviewer. Someone who administers accounts can give it to you.")
     if seen != action.digest:
         raise Conflict("The action is not the one that was on your screen: look at it again.")
     proposer = Proposer(user.username, "page", manner.through, user)

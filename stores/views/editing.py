@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -41,7 +42,7 @@ def action_edit(request: HttpRequest, pk: int) -> HttpResponse:
         there = [one.id for one in nodes_named(store, listed)]
         initial |= {"picked": there, "others": "\n".join(one for one in listed if one not in there)}
     about = with_nodes(request, store, verb, about, initial.get("picked", ()))
-    more = {
+    more: dict[str, Any] = {
         "edits": action,
         "record": None,
         "about": action_words.subject(action),
@@ -78,4 +79,4 @@ def _refusal(user: User, action: LifecycleAction) -> Conflict | NotAllowed:
     store: Store | None = action.store
     if store is None or action.state not in editing.EDITABLE or not says(action.verb):
         return Conflict("It cannot be proposed otherwise: there is no form for it, or it is over.")
-    return NotAllowed("This needs the role reviewer or operator. Someone who administers accounts can give it to you.")
+    return NotAllowed("This needs the role reviewer. Someone who administers accounts can give it to you.")

@@ -52,8 +52,8 @@ def store_policy_drop(request: HttpRequest, slug: str) -> HttpResponse:
     if not found.is_own:
         raise Conflict("The store has no policy of its own.")
     if request.method == "POST":
-        given = [request.POST.get(name, "")[:40] for name in ("seen", "instead")]
-        default = policies.drop_policy(store, *given, user, now, through="page")
+        seen, instead = request.POST.get("seen", ""), request.POST.get("instead", "")
+        default = policies.drop_policy(store, seen, instead, user, now, through="page")
         messages.success(request, f"Dropped: policy {default.version}, the one for all stores, is in force")
         return redirect("store_policy", store.slug)
     default = policy_page(user, None).policy

@@ -379,7 +379,7 @@ def _place(pk: int, given: dict[str, Any], at: Place | None = None) -> str:
     if query is None or not given["beside"]:
         return action_lists.action_url(pk, query, **line)
     address = query.address(reverse("review_list"))
-    return f"{address}{'&' if '?' in address else '?'}{urlencode({'open': pk, **line})}"
+    return f"{address}{'&' if '?' in address else '?'}{urlencode({'open': str(pk), **line})}"
 
 
 def _form_words(form: ShownForm) -> str:

@@ -30,6 +30,8 @@ NO_PICTURES = frozenset(
         "review_newer",
         # It needs a decision on many, which the demo's people have not made.
         "review_batch",
+        # The demo's stores have no policy of their own.
+        "store_policy_drop",
     }
 )
 """Answers for machines, fragments, and what the demo has none of."""
@@ -109,6 +111,7 @@ LINKED = {
     "path_compare": "/compare/",
     "fault_detail": r"/faults/\d+",
     "condition_mute": "/mute/",
+    "action_edit": "/edit/",
     "propose_on_record": "/propose/",
     "decision_successor": "/successor/",
     "audit_event": r"/audit/\d+/",

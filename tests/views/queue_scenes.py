@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,11 @@ from typing import Any
 from django.test import Client
 from django.utils import timezone
 
+from stores.lifecycle.changes import Create
+from stores.lifecycle.digests import approval_digest
 from stores.mirror.importing import import_store
 from stores.models import LifecycleAction, Store
+from stores.review import keeping
 from tests.phase_memory_folders import put
 from tests.review.queues import NODE
 from tests.views.parsing import elements
@@ -79,6 +83,16 @@ def form_of(client: Client, pk: int, address: str = "") -> dict[str, str]:
         for tag, attributes in elements(response)
         if tag == "input" and attributes.get("name") in wanted
     }
+
+
+def writing_bytes(action: LifecycleAction, path: str, data: bytes) -> LifecycleAction:
+    """Let an action make a file that is no text, as taking back the removal of one would; digest and bytes belong together."""
+    effect = replace(keeping.effect_of(action), changes=(Create(path, data),))
+    (document,) = keeping.keep([effect])
+    digest = approval_digest(keeping.record_of(action), str(action.store_uid), effect.changes)
+    LifecycleAction.objects.filter(pk=action.pk).update(effect=document, digest=digest)
+    action.refresh_from_db()
+    return action
 
 
 def decide(client: Client, action: LifecycleAction, decision: str, headers: dict[str, str] | None = None, **changes: str) -> Any:

@@ -14,9 +14,9 @@ from stores.models import ActionComment, AuditEvent, LifecycleAction, Store, Use
 from stores.review import keeping, renewing
 from tests.factories import make_user
 from tests.review.conftest import data_folder
-from tests.review.queues import NOW, imported, queued
+from tests.review.queues import NOW, deletion, imported, queued
 from tests.views.parsing import assert_harmless, elements, text
-from tests.views.queue_scenes import BESIDE, change_node
+from tests.views.queue_scenes import BESIDE, change_node, writing_bytes
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_folder")]
 __all__ = ["data_folder"]
@@ -144,3 +144,21 @@ def test_who_may_not_see_the_store_comments_on_nothing(client: Client, ana: User
 def test_in_a_bulk_decision_lines_are_plain_numbers(client: Client, ana: User, tmp_path: Path) -> None:
     scene(tmp_path)
     assert links(client, "/review/bulk/?decision=approve&every=1&tab=all") == []
+
+
+def test_a_row_of_bytes_is_commented_on_too_and_what_is_folded_is_asked_for(client: Client, ana: User, tmp_path: Path) -> None:
+    action = writing_bytes(queued(imported(tmp_path)[0]), "blob.bin", bytes(range(256)) * 8)
+    page = f"/review/{action.pk}/"
+    said = text(client.get(page))
+    assert "It is no text: its bytes stand here, 16 a row." in said and "64 more rows of this file" in said
+    assert "0370" in said and "07f0" not in said and "07f0" in text(client.get(f"{page}?file=1&from=65"))
+    assert client.post(f"{page}comment/", {"text": "What is this?", "at": "1-after-100"}).status_code == 302
+    assert "What is this?" in under_the_line(client, f"{page}?at=1-after-100")
+    assert "blob.bin, bytes near 0x630, after" in text(client.get(page))
+    assert client.post(f"{page}comment/", {"text": "Beyond", "at": "1-after-129"}).status_code == 400
+
+
+def test_bytes_that_are_not_shown_whole_are_not_approved_at_once(client: Client, ana: User, tmp_path: Path) -> None:
+    action = writing_bytes(queued(imported(tmp_path)[0], deletion()), "blob.bin", bytes(range(256)) * 8)
+    page = client.get("/review/bulk/?decision=approve&every=1&tab=all")
+    assert f"The change of #{action.pk} is too large to be shown whole here" in text(page)
