@@ -97,6 +97,8 @@ class Parsed(NamedTuple):
     """The answer rests on this being the last line that is not blank, so reading may not resume behind it."""
     links: tuple[tuple[object, ...], ...] = ()
     """What the record points at, in its order; each as the columns of its table after the position."""
+    facts: tuple[object, ...] | None = None
+    """What rules over the whole store need to know of the line, whatever its class; None where there are no such rules."""
 
 
 class LineReader(Protocol):

@@ -21,7 +21,7 @@ from stores.mirror import across_lines, graph, measuring, noted, reading_again
 from stores.mirror.companions import Anchors
 from stores.mirror.giving_back import give_back, seldom_collecting
 from stores.mirror.identity import Reading, windows
-from stores.mirror.reading import FileReading, read_source, stands_still, vanished
+from stores.mirror.reading import FileReading, OnPack, read_source, stands_still, vanished
 from stores.mirror.record_trees import following
 from stores.mirror.record_types import RECORD_TYPES
 from stores.mirror.rows import fault as fault_row
@@ -51,6 +51,7 @@ class _Waiting(NamedTuple):
     source: SourceFile
     spec: FileSpec
     scanned: Scan | None
+    on_pack: OnPack | None = None
 
     def may_be_half_written(self) -> bool:
         """Whether it would be a fault now, and may be whole in a moment (ruling 11)."""
@@ -83,13 +84,21 @@ class _Work:
         if self.progress:
             self.progress(ImportProgress(self.store.slug, path, done, total))
 
-    def read(self, root: StoreRoot, source: SourceFile, spec: FileSpec, scanned: Scan | None, seen: FileStat | None = None) -> None:
+    def read(
+        self,
+        root: StoreRoot,
+        source: SourceFile,
+        spec: FileSpec,
+        scanned: Scan | None,
+        seen: FileStat | None = None,
+        on_pack: OnPack | None = None,
+    ) -> None:
         """Bring the records of one file up to date; one that was `seen` as it was read last is not even opened."""
         if seen is not None and not self.full and not self.scrub and stands_still(source, seen):
             self.readings[source.path] = FileReading()
             return
         self.types[source.path] = spec.record_type
-        one = _Waiting(root, source, spec, scanned)
+        one = _Waiting(root, source, spec, scanned, on_pack)
         if one.may_be_half_written():
             self.readings[source.path] = FileReading()
             self.again.append(one)
@@ -108,7 +117,7 @@ class _Work:
         return False
 
     def _read(self, one: _Waiting) -> None:
-        root, source, spec, scanned = one
+        root, source, spec, scanned, on_pack = one
         self.readings[source.path] = read_source(
             root,
             source,
@@ -118,6 +127,7 @@ class _Work:
             scrub=self.scrub and spec.append_only,
             moved_to=_moved_to(root, source, scanned) if scanned else "",
             progress=self.report,
+            on_pack=on_pack,
         )
         give_back(self.readings[source.path].bytes_read)
 
@@ -207,8 +217,8 @@ def _read_own_files(work: _Work, root: StoreRoot, kind: Kind, sources: Sources, 
 def _read_tree(work: _Work, root: StoreRoot, kind: Kind, sources: Sources) -> Scan:
     """Bring the record files of a store up to date, its logs, and what its rules find."""
 
-    def read_log(source: SourceFile, spec: FileSpec, seen: FileStat | None) -> FileReading:
-        work.read(root, source, spec, None, seen)
+    def read_log(source: SourceFile, spec: FileSpec, seen: FileStat | None, on_pack: OnPack | None) -> FileReading:
+        work.read(root, source, spec, None, seen, on_pack)
         return work.readings[source.path]
 
     store = work.store

@@ -103,6 +103,8 @@ class Pack(msgspec.Struct, array_like=True, gc=False):
     end_state: str | None
     links: list[tuple[tuple[Any, ...], ...]]
     """Per record what it points at."""
+    facts: bytes
+    """A packed list: per line what rules over the whole store need to know of it (`Parsed.facts`); b"" where it cannot be packed."""
 
     @property
     def size(self) -> int:
@@ -208,10 +210,11 @@ class _Packer:
         self._infos = Counter(infos)
         self._tail_infos: Counter[str] = Counter()
         self._provisional = False
+        self._facts: list[tuple[object, ...]] = []
         self._pack = self._empty()
 
     def _empty(self) -> Pack:
-        return Pack([], [], [], [], [], [], {}, {}, b"", -1, {}, {}, self._place, self._window, None, [])
+        return Pack([], [], [], [], [], [], {}, {}, b"", -1, {}, {}, self._place, self._window, None, [], b"")
 
     def _move_to(self, place: Place) -> None:
         self._place, self._window = place, self._trail.window(place.offset)
@@ -247,6 +250,7 @@ class _Packer:
         done.place, done.window, done.end_state = self._place, self._window, end_state
         done.counts = [dict(Counter(map(column, done.rows))) for column in self._counted]
         done.infos, done.tail_infos = dict(self._infos), dict(self._tail_infos)
+        done.facts, self._facts = _packed(self._facts), []
         return done
 
     def _add(self, piece: Piece) -> None:
@@ -260,6 +264,8 @@ class _Packer:
             pack.first_head, pack.first_length = kept_bytes(line)[:NEIGHBOUR_BYTES], line.length
         elif pack.refused and pack.refused[-1].after_length is None:
             pack.refused[-1] = pack.refused[-1]._replace(after=kept_bytes(line)[:NEIGHBOUR_BYTES], after_length=line.length)
+        if parsed.facts is not None:
+            self._facts.append(parsed.facts)
         faults = parsed.faults
         if line_class is LineClass.RECORD:
             natural_id = parsed.natural_id or self._default_id
@@ -304,3 +310,11 @@ class _Packer:
         """Count a finding that asks for nothing and say whether it is among the first."""
         (self._tail_infos if tail else self._infos)[code] += 1
         return self._infos[code] + self._tail_infos[code] <= INFO_ROWS
+
+
+def _packed(facts: list[tuple[object, ...]]) -> bytes:
+    """Pack what is known of lines; an id in it may be a text with half a surrogate pair, which cannot be packed."""
+    try:
+        return msgspec.msgpack.encode(facts)
+    except (msgspec.MsgspecError, UnicodeEncodeError, OverflowError):
+        return b""

@@ -35,6 +35,8 @@ GONE_REASON_LENGTH = 120
 
 OnProgress = Callable[[str, int, int], None]
 """path, bytes done, bytes in all"""
+OnPack = Callable[[int, Pack], None]
+"""Offset at which this reading of the file began, and what was read on; it is not saved yet."""
 
 
 @dataclass
@@ -59,6 +61,7 @@ def read_source(
     scrub: bool = False,
     moved_to: str = "",
     progress: OnProgress | None = None,
+    on_pack: OnPack | None = None,
 ) -> FileReading:
     """Bring the records of one file up to date; `root` is the folder of the spec's anchor.
 
@@ -78,7 +81,7 @@ def read_source(
             if reading is Reading.UNCHANGED:
                 _readable_again(source)
                 return FileReading()
-            return _read(opened, source, spec, now, reading, scrub and known is not None, gone_reason, progress)
+            return _read(opened, source, spec, now, reading, scrub and known is not None, gone_reason, progress, on_pack)
         except OSError as err:
             return _unreadable(source, spec, CannotRead("unreadable", f"{source.path}: {err.strerror or err}."), now)
 
@@ -127,6 +130,7 @@ def _read(
     scrub: bool,
     gone_reason: str,
     progress: OnProgress | None,
+    on_pack: OnPack | None,
 ) -> FileReading:
     before = _Before.of(source)
     whole = reading is not Reading.CONTINUE
@@ -146,7 +150,7 @@ def _read(
         source.scrubbed_at = now
     writer = FileWriter(source, spec, now, whole=whole, gone_reason=gone_reason or before.gone_reason(stat))
     start = source.offset
-    _feed(opened, source, spec, writer, stat.size_bytes, progress)
+    _feed(opened, source, spec, writer, stat.size_bytes, progress, on_pack)
     tally = writer.tally
     what = before.what_happened(source, reading, tally, scrub)
     if what:
@@ -171,7 +175,15 @@ def _read(
     return FileReading(reading, tally, stat.size_bytes - start)
 
 
-def _feed(opened: OpenedFile, source: SourceFile, spec: FileSpec, writer: FileWriter, end: int, progress: OnProgress | None) -> None:
+def _feed(
+    opened: OpenedFile,
+    source: SourceFile,
+    spec: FileSpec,
+    writer: FileWriter,
+    end: int,
+    progress: OnProgress | None,
+    on_pack: OnPack | None,
+) -> None:
     """Read on from the source's offset and save in batches, small ones while others want to write."""
     place = Place(source.offset, source.next_line, source.reader_state)
     # Taken before the rest is read: who writes the file anew meanwhile is then seen the next time.
@@ -190,6 +202,8 @@ def _feed(opened: OpenedFile, source: SourceFile, spec: FileSpec, writer: FileWr
         beside_transactions(connection) as checkpoint,
     ):
         for pack in packs:
+            if on_pack:
+                on_pack(place.offset, pack)
             batch.append(pack)
             clock = time.monotonic()
             last = pack.end_state is not None

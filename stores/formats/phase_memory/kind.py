@@ -7,11 +7,10 @@ from typing import ClassVar, Final
 from stores.formats import storable
 from stores.formats.base import FileSpec, Kind, Line, LineClass, Parsed
 from stores.formats.phase_memory import columns
+from stores.formats.phase_memory.event_facts import EventFacts, event_facts
 from stores.formats.phase_memory.layout import AUDIT, EVENTS, FOLDERS, ROOT_FILE
 from stores.formats.phase_memory.mirrored import MIRRORS
-from stores.formats.phase_memory.reading import read_log_line, read_record
-
-_BLANK: Final = Parsed(LineClass.BLANK, None, "", "", ())
+from stores.formats.phase_memory.reading import LogLine, read_log_line, read_record
 
 
 class _LogReader:
@@ -29,18 +28,23 @@ class _LogReader:
     def read(self, line: Line, last: bool = True) -> Parsed:
         """Read the next line."""
         read = read_log_line(self.record_type, line)
-        if read.line_class is LineClass.BLANK:
-            return _BLANK
+        facts = self._facts(line, read)
         if read.line_class is not LineClass.RECORD:
-            return Parsed(read.line_class, None, "", "", ())
+            return Parsed(read.line_class, None, "", "", (), facts=facts)
         mirrored = MIRRORS[self.record_type](read.value)
-        return Parsed(LineClass.RECORD, mirrored.values, storable.name(read.id), mirrored.search, (), links=mirrored.links)
+        return Parsed(LineClass.RECORD, mirrored.values, storable.name(read.id), mirrored.search, (), links=mirrored.links, facts=facts)
+
+    def _facts(self, line: Line, read: LogLine) -> tuple[object, ...] | None:
+        return None
 
 
 class EventReader(_LogReader):
     """Reads `events.jsonl`."""
 
     record_type = "event"
+
+    def _facts(self, line: Line, read: LogLine) -> EventFacts:
+        return event_facts(line, read)
 
 
 class AuditReader(_LogReader):

@@ -105,9 +105,9 @@ class AuditLog:
         return changed
 
     def _take(self, line: Line) -> set[str]:
-        number = self.hashes.add(line)
+        number = self.hashes.add(line.sha256)
         read = read_log_line("audit", line)
-        odd = odd_line(AUDIT, "malformed_audit_line", line, read)
+        odd = odd_line(AUDIT, "malformed_audit_line", number, line.sha256, line.terminated, read)
         if odd is not None:
             self.findings.append(odd)
         if read.line_class is not LineClass.RECORD:

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple
 
-from stores.formats import storable
 from stores.formats.base import Line, LineClass, Severity
-from stores.formats.canonical import digest_bytes
-from stores.formats.phase_memory.aliases import Record, field
+from stores.formats.phase_memory.event_facts import IDENTITY_BYTES, EventFacts, event_facts
 from stores.formats.phase_memory.layout import EVENTS
-from stores.formats.phase_memory.reading import LogLine, read_log_line
-from stores.formats.phase_memory.values import reference, word
+from stores.formats.phase_memory.reading import read_log_line
 from stores.formats.phase_memory.vocabulary import EVENT_KINDS, EVENT_VERSIONS
 from stores.health.phase_memory.findings import Finding, finding, said
 from stores.health.phase_memory.log_lines import LineHashes, odd_line
 
-_IDENTITY: Final = 16
-"""Bytes of a record's digest that are kept to tell a repetition from another event of the same id."""
+_NO_IDENTITY: Final = bytes(IDENTITY_BYTES)
 
 
 class Grown(NamedTuple):
@@ -37,6 +33,9 @@ class _Taken(NamedTuple):
     path_id: str = ""
     action_id: str = ""
     late: bool = False
+
+
+_NOTHING: Final = _Taken()
 
 
 class EventLog:
@@ -76,6 +75,10 @@ class EventLog:
 
     def extend(self, lines: Iterable[Line]) -> Grown:
         """Read further lines; the first is the one after the last, or that one again if it had no line break."""
+        return self.take(event_facts(line, read_log_line("event", line)) for line in lines)
+
+    def take(self, lines: Iterable[EventFacts]) -> Grown:
+        """Take up further lines that were read, as `extend` does."""
         grown = Grown(set(), set(), False, set())
         actions = False
         for line in lines:
@@ -87,7 +90,8 @@ class EventLog:
                 grown.ids.add(taken.id)
             if taken.path_id:
                 grown.paths.add(taken.path_id)
-            actions |= bool(taken.action_id)
+            if taken.action_id:
+                actions = True
             if not line.terminated:
                 self._tail = taken, *before
         grown.lost.difference_update(self.positions)
@@ -97,7 +101,7 @@ class EventLog:
         self._tail, self._newest_ms = None, newest_ms
         del self.findings[findings:]
         self.hashes.drop_last()
-        del self._identities[-_IDENTITY:]
+        del self._identities[-IDENTITY_BYTES:]
         if taken.late:
             del self._late[taken.id]
         elif taken.id:
@@ -113,79 +117,65 @@ class EventLog:
             grown.paths.add(taken.path_id)
         return bool(taken.action_id)
 
-    def _take(self, line: Line) -> _Taken:
-        number = self.hashes.add(line)
-        self._identities += bytes(_IDENTITY)
-        read = read_log_line("event", line)
-        odd = odd_line(EVENTS, "malformed_event_line", line, read)
-        if odd is not None:
-            self.findings.append(odd)
-        if read.line_class is not LineClass.RECORD:
-            return _Taken()
-        record = read.record
-        if record.get("schema_version") not in self.versions if isinstance(record.get("schema_version"), str) else True:
-            return self._unknown(number, line, read, record.get("schema_version"))
-        return self._event(number, line, read, record)
+    def _take(self, line: EventFacts) -> _Taken:
+        number = self.hashes.add(line.sha256)
+        is_event = line.line_class is LineClass.RECORD
+        if not (is_event and line.terminated):
+            odd = odd_line(EVENTS, "malformed_event_line", number, line.sha256, line.terminated, line)
+            if odd is not None:
+                self.findings.append(odd)
+        if not is_event:
+            self._identities += _NO_IDENTITY
+            return _NOTHING
+        if not line.is_version_text or line.version not in self.versions:
+            self._identities += _NO_IDENTITY
+            return self._unknown(number, line)
+        self._identities += line.identity
+        return self._event(number, line)
 
-    def _unknown(self, number: int, line: Line, read: LogLine, version: object) -> _Taken:
-        named = "no schema version" if version is None else f"schema version {said(word(version))}, which is not known here"
-        self._tell("unknown_event_schema_version", number, line, read.id, f"Event {said(read.id)} has {named}")
-        if read.id in self.positions:
-            return _Taken()
-        self.positions[read.id] = number
-        self._uninterpreted.add(read.id)
-        return _Taken(read.id)
+    def _unknown(self, number: int, line: EventFacts) -> _Taken:
+        version = line.version
+        named = "no schema version" if version is None else f"schema version {said(version)}, which is not known here"
+        self._tell("unknown_event_schema_version", number, line, f"Event {said(line.id)} has {named}")
+        if line.id in self.positions:
+            return _NOTHING
+        self.positions[line.id] = number
+        self._uninterpreted.add(line.id)
+        return _Taken(line.id)
 
-    def _event(self, number: int, line: Line, read: LogLine, record: Record) -> _Taken:
-        identity = digest_bytes(read.value)[:_IDENTITY]
-        self._identities[-_IDENTITY:] = identity
-        if self.is_event(read.id):
-            first = self.line_of(read.id)
-            same = self._identities[(first - 1) * _IDENTITY : first * _IDENTITY] == identity
+    def _event(self, number: int, line: EventFacts) -> _Taken:
+        event_id = line.id
+        late = event_id in self.positions
+        if late and self.is_event(event_id):
+            first = self.line_of(event_id)
+            same = self._identities[(first - 1) * IDENTITY_BYTES : first * IDENTITY_BYTES] == line.identity
             key, severity = ("identical", Severity.INFO) if same else ("different", Severity.ERROR)
             words = "repeats" if same else "has the id of another event,"
-            message = f"Event {said(read.id)} {words} line {first:,}: the first one counts"
-            self._tell("duplicate_event_id", number, line, read.id, message, key, severity)
-            return _Taken()
-        late = read.id in self.positions
-        (self._late if late else self.positions)[read.id] = number
-        kind = field("event", record, "kind")
-        if kind not in EVENT_KINDS if isinstance(kind, str) else True:
-            named = "no kind" if kind is None else f"the kind {said(word(kind))}, which is none of the known ones"
-            key_of_kind = None if kind is None else word(kind)
-            self._tell("unknown_kind", number, line, read.id, f"Event {said(read.id)} has {named}", key_of_kind)
-        self._compare_time(number, line, read.id, record)
-        path_id, action_id = reference(record.get("path_id")), reference(record.get("action_id"))
+            message = f"Event {said(event_id)} {words} line {first:,}: the first one counts"
+            self._tell("duplicate_event_id", number, line, message, key, severity)
+            return _NOTHING
+        (self._late if late else self.positions)[event_id] = number
+        if line.kind not in EVENT_KINDS:
+            named = "no kind" if line.kind is None else f"the kind {said(line.kind)}, which is none of the known ones"
+            self._tell("unknown_kind", number, line, f"Event {said(event_id)} has {named}", line.kind)
+        if line.ms is not None:
+            if self._newest_ms is not None and line.ms < self._newest_ms:
+                message = f"Event {said(event_id)} is older than an event above it"
+                self._tell("event_timestamp_regression", number, line, message)
+            else:
+                self._newest_ms = line.ms
+        path_id, action_id = line.path_id, "" if line.kind == "policy_decision" else line.action_id
         if path_id:
             path_id = self._names.setdefault(path_id, path_id)
-            self.by_path.setdefault(path_id, []).append(read.id)
-        if kind == "policy_decision":
-            action_id = ""
+            self.by_path.setdefault(path_id, []).append(event_id)
         if action_id:
-            self.by_action.setdefault(action_id, []).append(read.id)
-        return _Taken(read.id, path_id, action_id, late=late)
-
-    def _compare_time(self, number: int, line: Line, event_id: str, record: Record) -> None:
-        ms, state = storable.moment(field("event", record, "timestamp"))
-        if state not in ("ok", "naive"):
-            return
-        if self._newest_ms is not None and ms < self._newest_ms:
-            message = f"Event {said(event_id)} is older than an event above it"
-            self._tell("event_timestamp_regression", number, line, event_id, message)
-            return
-        self._newest_ms = ms
+            self.by_action.setdefault(action_id, []).append(event_id)
+        return _Taken(event_id, path_id, action_id, late)
 
     def _tell(
-        self,
-        code: str,
-        number: int,
-        line: Line,
-        event_id: str,
-        message: str,
-        key: str | None = None,
-        severity: Severity | None = None,
+        self, code: str, number: int, line: EventFacts, message: str, key: str | None = None, severity: Severity | None = None
     ) -> None:
         details = {"sha256": line.sha256.hex()}
         self.findings.append(
-            finding(code, EVENTS, message, line=number, subject=("event", event_id), key=key, severity=severity, details=details)
+            finding(code, EVENTS, message, line=number, subject=("event", line.id), key=key, severity=severity, details=details)
         )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Protocol
 
-from stores.formats.base import Line, LineClass
-from stores.formats.phase_memory.reading import LogLine
+from stores.formats.base import LineClass
 from stores.health.phase_memory.findings import Finding, finding
 
 _SIZE: Final = 32
@@ -45,9 +44,9 @@ class LineHashes:
     def __len__(self) -> int:
         return len(self._bytes) // _SIZE
 
-    def add(self, line: Line) -> int:
+    def add(self, sha256: bytes) -> int:
         """Keep a line's hash and give its number, counted from 1."""
-        self._bytes += line.sha256
+        self._bytes += sha256
         return len(self)
 
     def drop_last(self) -> None:
@@ -59,22 +58,32 @@ class LineHashes:
         return self._bytes[(number - 1) * _SIZE : number * _SIZE].hex() if 0 < number <= len(self) else ""
 
 
-def odd_line(file: str, malformed: str, line: Line, read: LogLine) -> Finding | None:
+class Judged(Protocol):
+    """What the verdict on a line says, whoever read it."""
+
+    @property
+    def line_class(self) -> LineClass: ...
+    @property
+    def refused(self) -> str: ...
+    @property
+    def salvageable(self) -> int: ...
+
+
+def odd_line(file: str, malformed: str, number: int, sha256: bytes, terminated: bool, read: Judged) -> Finding | None:
     """Give what is wrong with a line as such: blank, refused, torn, or without a line break."""
-    number = line.number
-    details: dict[str, object] = {"sha256": line.sha256.hex()}
+    if terminated and read.line_class is LineClass.RECORD:
+        return None
+    details: dict[str, object] = {"sha256": sha256.hex()}
     if read.line_class is LineClass.BLANK:
         return finding("blank_log_line", file, f"Line {number:,} is empty", line=number, subject=("line", None), details=details)
     if read.refused:
         details["cause"] = read.refused
         if read.salvageable:
             details["salvageable"] = read.salvageable
-        if not line.terminated:
+        if not terminated:
             message = f"The last line, {number:,}, is not finished: {why(read.refused)}"
             return finding("truncated_last_line", file, message, line=number, subject=("line", None), details=details, pending=True)
         message = f"Line {number:,} is no record: {why(read.refused)}"
         return finding(malformed, file, message, line=number, subject=("line", None), details=details)
-    if not line.terminated:
-        message = f"The last line, {number:,}, has no line break: what is appended next would be glued to it"
-        return finding("unterminated_last_line", file, message, line=number, subject=("line", None), details=details)
-    return None
+    message = f"The last line, {number:,}, has no line break: what is appended next would be glued to it"
+    return finding("unterminated_last_line", file, message, line=number, subject=("line", None), details=details)

@@ -78,10 +78,10 @@ class StoreFacts:
         return sorted(self._folds.get(record_type, {}).get(small, ()))
 
     def units(self) -> Iterator[Unit]:
-        """Give every unit of the store."""
+        """Give every unit of the store in which anything may be found."""
         yield ROOT
         yield from (Unit("entry", path) for path in {*ENTRIES, *self.entries})
-        yield from (Unit("file", path) for path in self.files)
+        yield from (Unit("file", path) for path, file in self.files.items() if file.refused or not file.deterministic)
         for record_type, groups in self._groups.items():
             yield from (Unit("group", record_id, record_type) for record_id in groups)
         for record_type, folds in self._folds.items():
@@ -121,7 +121,7 @@ class StoreFacts:
         if record_id:
             groups[record_id] = (path,)
             self._fold(record_type, record_id)
-            self._link(record_type, record_id)
+            self._link_file(Unit("group", record_id, record_type), facts)
 
     def drop_file(self, path: str) -> set[Unit]:
         """Take that a record file is not there any more."""
@@ -147,18 +147,32 @@ class StoreFacts:
 
     def replace_events(self, lines: Iterable[Line], event_versions: Collection[str] | None = None) -> set[Unit]:
         """Take a log that was rewritten, or other known versions: everything that names an event is checked again."""
-        before = {Unit("path_events", path_id) for path_id in self.events.by_path}
+        before = self._with_events()
+        # The old log goes before the new one is read: both of a large store are not held.
         self.events = EventLog(self.events.versions if event_versions is None else event_versions)
-        units = self.extend_events(lines)
+        self.events.extend(lines)
+        return before | self._name_events()
+
+    def exchange_events(self, log: EventLog) -> set[Unit]:
+        """Take a log that was read meanwhile in place of the other one."""
+        before = self._with_events()
+        self.events = log
+        return before | self._name_events()
+
+    def _with_events(self) -> set[Unit]:
+        return {Unit("path_events", path_id) for path_id in self.events.by_path}
+
+    def _name_events(self) -> set[Unit]:
+        """Give what looks at the log, which is another one now, and find out who waits for an event."""
+        units = {EVENT_LINES, ACTIONS, *self._with_events()}
         self._waiting = {}
-        named = set()
         for facts in self.files.values():
             events = _events_of(facts.refs)
             if events:
                 unit = Unit("group", facts.id, facts.record_type)
-                named.add(unit)
+                units.add(unit)
                 self._wait(unit, events)
-        return {*before, *units, *named, ACTIONS}
+        return units
 
     def replace_audit(self, lines: Iterable[Line]) -> set[Unit]:
         """Take an audit log that was rewritten."""
@@ -236,9 +250,17 @@ class StoreFacts:
     def _link(self, record_type: str, record_id: str) -> None:
         unit = Unit("group", record_id, record_type)
         for facts in self.group(record_type, record_id):
-            for target_type, target in _points_at(facts.refs):
-                self._referrers[target_type].setdefault(target, set()).add(unit)
-            self._wait(unit, _events_of(facts.refs))
+            self._link_file(unit, facts)
+
+    def _link_file(self, unit: Unit, facts: RecordFacts) -> None:
+        for target_type, target in _points_at(facts.refs):
+            referrers = self._referrers[target_type]
+            units = referrers.get(target)
+            if units is None:
+                referrers[target] = {unit}
+            else:
+                units.add(unit)
+        self._wait(unit, _events_of(facts.refs))
 
     def _wait(self, unit: Unit, events: Iterable[str]) -> None:
         for event_id in events:

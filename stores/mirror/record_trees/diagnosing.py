@@ -21,6 +21,7 @@ from stores.formats.phase_memory.reading import RootFile
 from stores.formats.phase_memory.vocabulary import EVENT_VERSIONS
 from stores.formats.record_keys import record_key
 from stores.health.phase_memory import (
+    EventLog,
     Finding,
     Findings,
     RecordFacts,
@@ -81,8 +82,18 @@ class Diagnosis:
         """What the rules know."""
         return self._checked.facts
 
-    def follow(self, swept: Sweep, root_file: RootFile, sources: Mapping[str, SourceFile], new_lines: Mapping[str, int]) -> None:
-        """Take up what lies in the store and what its logs say; the record files come by `put` and `drop` afterwards."""
+    def follow(
+        self,
+        swept: Sweep,
+        root_file: RootFile,
+        sources: Mapping[str, SourceFile],
+        new_lines: Mapping[str, int],
+        events: EventLog | None,
+    ) -> None:
+        """Take up what lies in the store and what its logs say; the record files come by `put` and `drop` afterwards.
+
+        `events` is what the log of events says, where this import read all of it.
+        """
         self._new_lines = new_lines
         facts, units = self.facts, self._units
         units |= facts.put_root(root_file, swept.root_kind is EntryKind.LINK)
@@ -92,7 +103,7 @@ class Diagnosis:
             if facts.entries.get(path) is not kind:
                 units |= facts.put_entry(path, kind)
         for path in LOGS:
-            self._follow_log(path, sources.get(path))
+            self._follow_log(path, sources.get(path), events if path == EVENTS else None)
         if not self._was_loaded:
             self._load()
 
@@ -128,8 +139,8 @@ class Diagnosis:
             except CannotRead as err:
                 self.facts.put_file(unreadable(path, err.state))
 
-    def _follow_log(self, path: str, source: SourceFile | None) -> None:
-        """Read on in a log from where the rules stopped, or anew when it is another one; only up to where the mirror read it."""
+    def _follow_log(self, path: str, source: SourceFile | None, read: EventLog | None) -> None:
+        """Read on in a log from where the rules stopped, or anew when it is another one; only up to where the mirror `read` it."""
         mark = self._checked.marks.setdefault(path, LogMark())
         is_events = path == EVENTS
         other_versions = is_events and self.facts.events.versions != self._versions
@@ -140,6 +151,11 @@ class Diagnosis:
             return
         anew = mark.generation != source.generation or source.size_bytes < mark.size_bytes or other_versions
         if not anew and source.size_bytes == mark.size_bytes:
+            return
+        end = LogMark(source.generation, source.offset, source.next_line, source.size_bytes)
+        if anew and read is not None:
+            self._units |= self.facts.exchange_events(read)
+            self._checked.marks[path] = end
             return
         start, number = (0, 1) if anew else (mark.offset, mark.next_line)
         try:
@@ -153,7 +169,7 @@ class Diagnosis:
             # It went between the two readings; the next import finds that.
             self._checked.marks[path] = LogMark()
             return
-        self._checked.marks[path] = LogMark(source.generation, source.offset, source.next_line, source.size_bytes)
+        self._checked.marks[path] = end
 
     def _replace(self, path: str, lines: Iterator[Line]) -> None:
         if path == AUDIT:

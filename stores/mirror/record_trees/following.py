@@ -15,14 +15,15 @@ from django.db import connection
 from stores.files import CannotRead, FileStat, StoreRoot
 from stores.formats.base import FileSpec, Kind
 from stores.formats.jsonfile import SIZE_CAP
-from stores.formats.phase_memory.layout import LOGS, ROOT_FILE
+from stores.formats.phase_memory.layout import EVENTS, LOGS, ROOT_FILE
 from stores.formats.phase_memory.reading import RootFile, read_root
 from stores.mirror.giving_back import let_go
 from stores.mirror.identity import Reading
-from stores.mirror.reading import BATCH_S, PAUSE_S, VANISHED, FileReading, OnProgress
+from stores.mirror.reading import BATCH_S, PAUSE_S, VANISHED, FileReading, OnPack, OnProgress
 from stores.mirror.reading_again import read_again
 from stores.mirror.record_trees import remembering, reviews
 from stores.mirror.record_trees.diagnosing import Diagnosis, event_versions
+from stores.mirror.record_trees.events_alongside import EventsAlongside
 from stores.mirror.record_trees.reading import ReadFile, read_file
 from stores.mirror.record_trees.reading_ahead import FileReader
 from stores.mirror.record_trees.remembering import LogEnd, Tree
@@ -39,8 +40,8 @@ BATCH_ROWS = 5000
 LET_GO_AFTER = 8
 """Transactions after which memory is given back: what the rules know of a large store needs the room."""
 
-ReadLog = Callable[[SourceFile, FileSpec, FileStat | None], FileReading]
-"""Given what the sweep saw of the log, None where there is none."""
+ReadLog = Callable[[SourceFile, FileSpec, FileStat | None, OnPack | None], FileReading]
+"""Given what the sweep saw of the log, None where there is none, and who wants to hear of what is read."""
 
 
 @dataclass
@@ -82,8 +83,10 @@ def follow(
     began_complete = bool(tree.stamp)
     with FileReader(root, {spec.path: swept.folders[spec.path].changed for spec in kind.files if spec.folder}) as files:
         specs = {spec.path: spec for spec in kind.files}
+        alongside = EventsAlongside(versions)
         for path in LOGS:
-            found.readings[path] = read_log(sources.get(path, specs[path]), specs[path], swept.logs.get(path))
+            on_pack = alongside.take if path == EVENTS else None
+            found.readings[path] = read_log(sources.get(path, specs[path]), specs[path], swept.logs.get(path), on_pack)
         logs = [sources.known[path] for path in LOGS]
         # An import that was cut off may have left records behind whose faults nobody looked at.
         moved = [
@@ -97,7 +100,7 @@ def follow(
             return found
         remembering.begin(store, tree)
         diagnosis = Diagnosis(store, root, tree, now, versions, anew=full or not began_complete)
-        diagnosis.follow(swept, root_file, sources.known, new_lines)
+        diagnosis.follow(swept, root_file, sources.known, new_lines, alongside.log)
         again: list[tuple[_Folder, str]] = []
         for folder in folders:
             again += _read_folder(root, folder, files, tree, diagnosis, progress)
