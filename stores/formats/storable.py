@@ -7,6 +7,7 @@ import math
 import re
 import struct
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import sha256
 
 NAME_LIMIT = 200
@@ -42,7 +43,8 @@ def name(value: object) -> str:
     """Give a value as text of at most 209 characters: longer ones end in "…" and 8 hex digits of the whole's sha256."""
     if value is None:
         return ""
-    if isinstance(value, str) and len(value) <= NAME_LIMIT and value.isascii() and "\0" not in value:
+    # What can be printed holds neither NUL nor halves of surrogate pairs.
+    if isinstance(value, str) and len(value) <= NAME_LIMIT and value.isprintable():
         return value
     cleaned = text(value)
     if len(cleaned) <= NAME_LIMIT:
@@ -82,24 +84,31 @@ def moment(value: object) -> tuple[int, str]:
     (ruling 70); nothing is "missing"; everything else, also a year outside 1-9999, is "odd". Missing and odd ones give 0.
     """
     if isinstance(value, str):
-        try:
-            read = datetime.fromisoformat(value)
-        except ValueError:
-            return (0, "odd") if value else (0, "missing")
-        state = "ok"
-        if read.tzinfo is None:
-            read = read.replace(tzinfo=UTC)
-            state = "naive"
-        span = read - _EPOCH
-        ms = span.days * 86_400_000 + span.seconds * 1000 + span.microseconds // 1000
-    elif value is None:
+        return _written_moment(value)
+    if value is None:
         return 0, "missing"
-    else:
-        seconds = number(value)
-        if seconds is None:
-            return 0, "odd"
-        ms = round(seconds * 1000) if abs(seconds) < _SECONDS_BELOW else round(seconds)
-        state = "ok"
+    seconds = number(value)
+    if seconds is None:
+        return 0, "odd"
+    return _within(round(seconds * 1000) if abs(seconds) < _SECONDS_BELOW else round(seconds), "ok")
+
+
+# The time of one record is asked for several times in a row.
+@lru_cache(maxsize=4)
+def _written_moment(value: str) -> tuple[int, str]:
+    try:
+        read = datetime.fromisoformat(value)
+    except ValueError:
+        return (0, "odd") if value else (0, "missing")
+    state = "ok"
+    if read.tzinfo is None:
+        read = read.replace(tzinfo=UTC)
+        state = "naive"
+    span = read - _EPOCH
+    return _within(span.days * 86_400_000 + span.seconds * 1000 + span.microseconds // 1000, state)
+
+
+def _within(ms: int, state: str) -> tuple[int, str]:
     return (ms, state) if _EARLIEST_MS <= ms <= _LATEST_MS else (0, "odd")
 
 

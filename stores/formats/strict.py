@@ -14,6 +14,8 @@ _LATEST_MS: Final = 4_102_444_800_000
 _TOO_MANY_DIGITS: Final = re.compile(r"[0-9]{4301}")
 _KNOWN_SCHEMA: Final = re.compile(r"(?:phase_memory|markitect|memoryui)(?:\.[a-z_]+)+\.v1")
 _BOM: Final = b"\xef\xbb\xbf"
+_TOLD: Final = frozenset({"nul", "lone_surrogate", "int_range"})
+_NOTHING: Final = frozenset[str]()
 
 
 class StrictText(NamedTuple):
@@ -49,7 +51,7 @@ def judge(
     if plain is None and data.startswith(_BOM):
         data = data[len(_BOM) :]
         flags.add("bom")
-    code, value, warnings, salvageable = _decode(data) if plain is None else ("", plain, frozenset[str](), 0)
+    code, value, warnings, salvageable = _decode(data) if plain is None else ("", plain, _NOTHING, 0)
     if code:
         return StrictText(code, {}, "", tuple(sorted(flags)), salvageable)
     if not isinstance(value, dict):
@@ -57,12 +59,14 @@ def judge(
     given = find_id(value)
     if not identifiers.is_usable(given) and (needs_id or given is not None):
         return StrictText("bad_id", value, "", tuple(sorted(flags)), 0)
-    flags |= warnings & {"nul", "lone_surrogate", "int_range"}
+    if warnings:
+        flags |= warnings & _TOLD
     if "schema_version" in value and not (knows_schema or _is_first_version)(value["schema_version"]):
         flags.add("unknown_schema")
-    if "timestamp" in value:
-        flags |= _odd_time(value["timestamp"])
-    return StrictText("", value, given if isinstance(given, str) else "", tuple(sorted(flags)), 0)
+    odd = _odd_time(value["timestamp"]) if "timestamp" in value else ""
+    if odd:
+        flags.add(odd)
+    return StrictText("", value, given if isinstance(given, str) else "", tuple(sorted(flags)) if flags else (), 0)
 
 
 def is_surely_shallow(data: bytes) -> bool:
@@ -72,26 +76,25 @@ def is_surely_shallow(data: bytes) -> bool:
 
 def _decode(data: bytes) -> tuple[str, object, frozenset[str], int]:
     """Give (code of the refusal, value, what is odd, whole records within)."""
-    nothing: frozenset[str] = frozenset()
     if is_surely_shallow(data):
         value = javascript.parse_plain(data)
         if value is not javascript.ODD:
-            return "", value, nothing, 0
+            return "", value, _NOTHING, 0
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        return "bad_utf8", None, nothing, 0
+        return "bad_utf8", None, _NOTHING, 0
     if javascript.depth(text) > DEPTH_CAP:
-        return "too_deep", None, nothing, 0
+        return "too_deep", None, _NOTHING, 0
     parse = javascript.parse(data)
     if not parse.accepted:
         glued = causes.find_glued(text) if parse.cause == "bad_json" else None
-        return ("glued", None, nothing, glued.salvageable) if glued else (parse.cause, None, nothing, 0)
+        return ("glued", None, _NOTHING, glued.salvageable) if glued else (parse.cause, None, _NOTHING, 0)
     for code in ("dup_key", "nan"):
         if code in parse.warnings:
-            return code, None, nothing, 0
+            return code, None, _NOTHING, 0
     if "int_range" in parse.warnings and _TOO_MANY_DIGITS.search(javascript.without_strings(text)):
-        return "bad_number", None, nothing, 0
+        return "bad_number", None, _NOTHING, 0
     return "", parse.value, frozenset(parse.warnings), 0
 
 
@@ -99,12 +102,12 @@ def _is_first_version(given: object) -> bool:
     return isinstance(given, str) and _KNOWN_SCHEMA.fullmatch(given) is not None
 
 
-def _odd_time(given: object) -> set[str]:
+def _odd_time(given: object) -> str:
     if not isinstance(given, str):
-        return {"bad_timestamp"}
+        return "bad_timestamp"
     ms, state = storable.moment(given)
     if state == "naive":
-        return {"naive_timestamp"}
+        return "naive_timestamp"
     if state != "ok":
-        return {"bad_timestamp"}
-    return {"future_timestamp"} if ms >= _LATEST_MS else set()
+        return "bad_timestamp"
+    return "future_timestamp" if ms >= _LATEST_MS else ""

@@ -134,7 +134,8 @@ def event(value: Record) -> Mirrored:
     """Mirror an event; it links to what it says it changed."""
     read = records.event(value)
     record = unwrapped("event", value)
-    said = list(_texts(record.get("payload")))
+    payload = record.get("payload")
+    said = _texts(payload) if payload else []
     first = read.changes[0] if read.changes else None
     what = f"{first.operation} {storable.name(first.id)}" if first else read.task
     values = (
@@ -195,7 +196,8 @@ MIRRORS: Final[dict[str, Callable[[Record], Mirrored]]] = {
 
 
 def _events(ids: tuple[str, ...]) -> tuple[tuple[object, ...], ...]:
-    return tuple((storable.name(event_id),) for event_id in ids)
+    name = storable.name
+    return tuple([(name(event_id),) for event_id in ids])
 
 
 def _dated(created: Moment, updated: Moment) -> tuple[object, ...]:

@@ -277,7 +277,7 @@ def path(value: Record) -> Path:
     return Path(
         id=_id("path", record),
         parent=reference(record.get("parent_path_id")),
-        event_ids=tuple(item for item in items(record.get("event_ids")) if isinstance(item, str)),
+        event_ids=tuple([item for item in items(record.get("event_ids")) if isinstance(item, str)]),
         state=storable.name(record.get("state")),
         merge_target=reference(field("path", record, "merge_target")),
         abandoned_reason=storable.text(reason),
@@ -408,12 +408,22 @@ def changes(event_record: Record) -> tuple[Change, ...]:
     """Give what an event says it changed: nodes, edges, paths, in its order; a list's items without an id are left out."""
     found: list[Change] = []
     for name, record_type, id_name in _UPDATES:
-        for update in map(mapping, items(event_record.get(name))):
+        listed = event_record.get(name)
+        if not listed:
+            continue
+        for update in map(mapping, items(listed)):
             given = reference(update.get(id_name) or update.get("id"))
             if given:
-                named = next((storable.text(update[key]) for key in _NAMED if update.get(key)), "")
-                found.append(Change(record_type, given, storable.name(update.get("operation")), named))
+                found.append(Change(record_type, given, storable.name(update.get("operation")), _named(update)))
     return tuple(found)
+
+
+def _named(update: Record) -> str:
+    for key in _NAMED:
+        value = update.get(key)
+        if value:
+            return storable.text(value)
+    return ""
 
 
 def _id(record_type: str, record: Record) -> str:

@@ -26,7 +26,11 @@ def wrong_field(record_type: str, record: Record) -> str:
     listed = _LISTS.get(record_type, "")
     if listed and not _is_id_list(record.get(listed)):
         return listed
-    return next((name for name in _NUMBERS if record.get(name) is not None and not is_number(record[name])), "")
+    for name in _NUMBERS:
+        value = record.get(name)
+        if value is not None and not is_number(value):
+            return name
+    return ""
 
 
 def _is_id_list(value: object) -> bool:

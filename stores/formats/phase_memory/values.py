@@ -26,7 +26,7 @@ def reference(value: object) -> str:
 
 def references(value: object) -> tuple[str, ...]:
     """Give the ids in a list, each once, in their order."""
-    return tuple(dict.fromkeys(item for item in items(value) if isinstance(item, str)))
+    return tuple(dict.fromkeys([item for item in items(value) if isinstance(item, str)]))
 
 
 def is_number(value: object) -> bool:
@@ -41,7 +41,7 @@ def word(value: object) -> str:
 
 def texts(value: object) -> tuple[str, ...]:
     """Give a list's texts as any database holds them."""
-    return tuple(storable.text(item) for item in items(value) if isinstance(item, str))
+    return tuple([storable.text(item) for item in items(value) if isinstance(item, str)])
 
 
 def whole_number(value: object) -> int:

@@ -143,7 +143,7 @@ def _path(record: Record) -> tuple[tuple[Oddity, ...], Refs]:
     state = word(record["state"])
     ends = {end: bool(field("path", record, name)) for end, name in PATH_ENDS.items()}
     agrees = state in PATH_STATES and all(there == (end == state) for end, there in ends.items())
-    events = tuple(item for item in items(record["event_ids"]) if isinstance(item, str))
+    events = tuple([item for item in items(record["event_ids"]) if isinstance(item, str)])
     refs = PathRefs(
         reference(record.get("parent_path_id")),
         reference(field("path", record, "merge_target")),
