@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from stores.lifecycle.changes import Replace
 from stores.lifecycle.differences import Place
-from stores.models import ActionComment, AuditEvent, LifecycleAction, Store, User
+from stores.models import ActionComment, AuditEvent, LifecycleAction, Store, User, Worker
 from stores.review import keeping, renewing
 from tests.factories import make_user
 from tests.review.conftest import data_folder
@@ -160,5 +161,6 @@ def test_a_row_of_bytes_is_commented_on_too_and_what_is_folded_is_asked_for(clie
 
 def test_bytes_that_are_not_shown_whole_are_not_approved_at_once(client: Client, ana: User, tmp_path: Path) -> None:
     action = writing_bytes(queued(imported(tmp_path)[0], deletion()), "blob.bin", bytes(range(256)) * 8)
+    Worker.objects.update(seen_at=timezone.now(), stopped_at=None)
     page = client.get("/review/bulk/?decision=approve&every=1&tab=all")
     assert f"The change of #{action.pk} is too large to be shown whole here" in text(page)
