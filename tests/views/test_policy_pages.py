@@ -133,7 +133,7 @@ def test_the_strict_preset_asks_for_two_people_where_much_is_at_stake(tmp_path: 
     page = signed_in(make_superuser()).get(f"/stores/{store.slug}/policy/?preset=strict")
     form = page.context["form"]
     assert {row.name: row.people.value() for row in form.verb_rows if row.people.value()} == dict.fromkeys(
-        ["undo", "request_delete", "merge", "restore", "set_file_aside"], 2
+        ["undo", "request_delete", "merge", "restore", "set_file_aside", "replace_record"], 2
     )
     assert all(row.review_always.value() for row in form.verb_rows if row.review_always is not None)
     assert not ReviewPolicy.objects.exists()
