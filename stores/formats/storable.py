@@ -41,11 +41,12 @@ def text(value: object, limit: int | None = None) -> str:
 
 def name(value: object) -> str:
     """Give a value as text of at most 209 characters: longer ones end in "…" and 8 hex digits of the whole's sha256."""
-    if value is None:
+    if isinstance(value, str):
+        # What can be printed holds neither NUL nor halves of surrogate pairs.
+        if len(value) <= NAME_LIMIT and value.isprintable():
+            return value
+    elif value is None:
         return ""
-    # What can be printed holds neither NUL nor halves of surrogate pairs.
-    if isinstance(value, str) and len(value) <= NAME_LIMIT and value.isprintable():
-        return value
     cleaned = text(value)
     if len(cleaned) <= NAME_LIMIT:
         return cleaned

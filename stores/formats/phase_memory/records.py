@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import Final, NamedTuple
 
 from stores.formats import storable
-from stores.formats.phase_memory.aliases import Record, field, stated_id, unwrapped
+from stores.formats.phase_memory.aliases import ID_FIELD, Record, field, unwrapped
 from stores.formats.phase_memory.values import items, mapping, reference, references, texts, whole_number
 from stores.formats.phase_memory.vocabulary import ASSUMED_PHASE, DURABLE, EVENT_VERSIONS
 
@@ -427,7 +427,7 @@ def _named(update: Record) -> str:
 
 
 def _id(record_type: str, record: Record) -> str:
-    return reference(stated_id(record_type, record))
+    return reference(field(record_type, record, ID_FIELD[record_type]))
 
 
 def _state(record_type: str, record: Record) -> str:
