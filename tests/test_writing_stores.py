@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import stat
+import subprocess
+import sys
 import threading
+import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -39,18 +44,110 @@ def test_a_line_that_a_torn_fragment_swallowed_is_appended_once_more(tmp_path: P
     log.write_bytes(b"[]\n")
     real_write, fragments = os.write, [b'{"agent":']
 
-    def write(descriptor: int, data: bytes) -> int:
-        if fragments:
-            with log.open("ab") as agent:
-                agent.write(fragments.pop())
-        return real_write(descriptor, data)
+    with StoreRoot(tmp_path) as root, monkeypatch.context() as patched, log.open("ab", buffering=0) as agent:
 
-    with StoreRoot(tmp_path) as root, monkeypatch.context() as patched:
+        def write(descriptor: int, data: bytes) -> int:
+            if fragments:
+                agent.write(fragments.pop())
+            return real_write(descriptor, data)
+
         patched.setattr(os, "write", write)
         start = root.append("log.jsonl", b"{}\n")
     data = log.read_bytes()
     assert data == b'[]\n{"agent":{}\n{}\n'
     assert data[start:] == b"{}\n"
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+@pytest.mark.parametrize("begun", [b"[", b""])
+def test_a_line_that_somebody_is_writing_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeps: bool, begun: bytes) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"[]\n")
+    rest = [b"[1, 2]\n"[len(begun) :][start : start + 3] for start in (0, 3, 6)]
+    with StoreRoot(tmp_path) as root, log.open("ab", buffering=0) as agent:
+        agent.write(begun)
+
+        def write_on(_: float) -> None:
+            if rest:
+                agent.write(rest.pop(0))
+            elif not keeps:
+                agent.close()
+
+        monkeypatch.setattr("stores.files.logs.time.sleep", write_on)
+        start = root.append("log.jsonl", b"{}\n")
+    assert (log.read_bytes(), start, rest) == (b"[]\n[1, 2]\n{}\n", 10, [])
+
+
+@pytest.mark.parametrize("silent_s", [0, 2])
+def test_a_torn_line_whose_writer_is_gone_or_silent_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, silent_s: int
+) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"[]\n[")
+    with ExitStack() as stack:
+        root = stack.enter_context(StoreRoot(tmp_path))
+        if silent_s:
+            stack.enter_context(log.open("ab"))
+            long_ago = time.time() - silent_s
+            os.utime(log, (long_ago, long_ago))
+        monkeypatch.setattr("stores.files.logs.time.sleep", lambda _: pytest.fail("nobody ends this line"))
+        root.append("log.jsonl", b"{}\n")
+    assert log.read_bytes() == b"[]\n[\n{}\n"
+
+
+WRITER = """
+import os, sys
+os.set_blocking(0, False)
+number, goes_on = 0, True
+while goes_on:
+    line = b'{"agent": %d}\\n' % number
+    cut = number % len(line)
+    descriptor = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND)
+    os.write(descriptor, line[:cut])
+    os.write(descriptor, line[cut:])
+    os.close(descriptor)
+    number += 1
+    for _ in range(2_000):
+        pass
+    try:
+        goes_on = os.read(0, 1) != b""
+    except BlockingIOError:
+        pass
+"""
+"""Appends lines in two pieces each, until its input ends."""
+
+
+def test_no_line_gets_into_one_that_is_written_in_two_pieces(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"")
+    command = [sys.executable, "-c", WRITER, str(log)]
+    number = 0
+    with StoreRoot(tmp_path) as root, subprocess.Popen(command, stdin=subprocess.PIPE) as agent:
+        while number < 300 or log.stat().st_size < 20_000:
+            root.append("log.jsonl", b'{"ours": %d}\n' % number)
+            number += 1
+            with root.open("log.jsonl") as opened:
+                assert opened.stat.size_bytes
+        agent.communicate(timeout=30)
+        assert agent.returncode == 0
+    lines = [json.loads(line) for line in log.read_bytes().splitlines()]
+    theirs = [one["agent"] for one in lines if "agent" in one]
+    assert theirs and theirs == list(range(len(theirs)))
+    assert [one["ours"] for one in lines if "ours" in one] == list(range(number))
+
+
+def test_who_keeps_a_log_open_is_waited_for_once_and_not_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"[]\n")
+    slept: list[float] = []
+    monkeypatch.setattr("stores.files.logs.OTHERS_WAIT_S", 0.01)
+    monkeypatch.setattr("stores.files.logs.KEEPERS_WAIT_S", 0.0)
+    monkeypatch.setattr("stores.files.logs.time.sleep", slept.append)
+    with StoreRoot(tmp_path) as root, log.open("rb"):
+        root.append("log.jsonl", b"{}\n")
+        first = len(slept)
+        root.append("log.jsonl", b"{}\n")
+    assert (first > 0, len(slept) - first) == (True, 0)
 
 
 def test_a_log_is_not_reached_through_a_link_nor_outside(tmp_path: Path) -> None:

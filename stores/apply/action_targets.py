@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from stores.apply.disk_source import DiskSource
-from stores.apply.edited_logs import require_quiet
+from stores.apply.edited_logs import read_quiet
 from stores.apply.place import Place
 from stores.apply.reading import read_if_there, size_of
 from stores.apply.targets import Append, EndLine, ExchangeLog, MakeFolder, Move, Put, TakeOut, Target
@@ -49,8 +49,7 @@ def _move(change: changes.Move, root: StoreRoot, now: datetime) -> Target:
 
 
 def _edit(change: changes.EditLog, root: StoreRoot, now: datetime) -> Target:
-    require_quiet(root, change.path, now)
-    before = read_if_there(root, change.path) or b""
+    before = read_quiet(root, change.path, now)
     try:
         return ExchangeLog(change.path, before, change.apply(before))
     except changes.LineMissing as err:

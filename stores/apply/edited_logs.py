@@ -6,7 +6,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from stores.apply import journal
-from stores.apply.carrying import QUIET_FOR, WATCHED_WITHOUT_LEASE
+from stores.apply.carrying import QUIET_FOR, WATCHED_WITHOUT_LEASE, whole_lines
 from stores.apply.journal import Entry
 from stores.apply.place import Place
 from stores.apply.reading import read_from, read_if_there, size_of
@@ -62,6 +62,18 @@ def require_quiet(root: StoreRoot, path: str, now: datetime) -> None:
         return
     if written is not False and changed_at > now - QUIET_LOG:
         raise Conflict(f"{path} is being written to at this moment. It is changed when nobody has it open, or when it was quiet for 60 s.")
+
+
+def read_quiet(root: StoreRoot, path: str, now: datetime) -> bytes:
+    """Read a log that is to be exchanged. Raises Conflict while somebody writes to it, or has begun a line and can still end it."""
+    require_quiet(root, path, now)
+    data = read_if_there(root, path) or b""
+    if whole_lines(data) != data:
+        with suppress(CannotRead), root.open(path) as opened:
+            # Asked after the reading: the rest of the line would be in the old log, and its beginning in the new one.
+            if has_writer(opened.descriptor) or size_of(root, path) != len(data):
+                raise Conflict(f"{path} ends in a line that somebody is still writing. It is changed when that line is whole.")
+    return data
 
 
 def is_exchanged(store: Store, place: Place, entry: Entry, target: ExchangeLog) -> bool:

@@ -6,10 +6,27 @@ import fcntl
 import os
 import signal
 import stat as stat_module
+import time
 
 from stores.errors import CannotWrite
 from stores.files.exchanging import MAX_EXCHANGES
 from stores.files.facts import REFUSALS, printable_name, state_of, why
+from stores.files.opened import open_when_free
+
+TORN_AFTER_S = 1.0
+"""A line that lacks its end is waited for until its writer has been silent for so long."""
+LONGEST_WAIT_S = 5.0
+OTHERS_WAIT_S = 0.5
+"""Whoever opens a log for each line is through with it by then, also on a busy machine."""
+KEEPERS_WAIT_S = 0.02
+"""A log that somebody kept open longer is waited for so long, and for the next minute no longer."""
+KEPT_FOR_S = 60.0
+MOST_KEPT = 1000
+LOOK_AGAIN_S = 0.0005
+
+
+_kept: dict[tuple[int, int], float] = {}
+"""Device and inode of logs that somebody keeps open, and until when that is taken for granted."""
 
 
 def has_writer(descriptor: int) -> bool | None:
@@ -37,9 +54,9 @@ def open_log(directory: int, name: str, path: str) -> int:
     flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         try:
-            descriptor = os.open(name, flags, dir_fd=directory)
+            descriptor = open_when_free(name, flags, dir_fd=directory)
         except FileNotFoundError:
-            descriptor = os.open(name, flags | os.O_CREAT, 0o600, dir_fd=directory)
+            descriptor = open_when_free(name, flags | os.O_CREAT, dir_fd=directory)
             os.fsync(directory)
     except OSError as err:
         state = state_of(err)
@@ -52,9 +69,8 @@ def open_log(directory: int, name: str, path: str) -> int:
 
 def append_lines(descriptor: int, lines: bytes, path: str) -> int:
     for _ in range(MAX_EXCHANGES):
-        size = os.fstat(descriptor).st_size
-        guard = b"\n" if size and os.pread(descriptor, 1, size - 1) != b"\n" else b""
-        start = _write_once(descriptor, guard + lines, path) + len(guard)
+        guard, written = _write_behind_whole_line(descriptor, lines, path)
+        start = _made_durable(descriptor, written, len(guard) + len(lines), path) + len(guard)
         if guard or start == 0 or os.pread(descriptor, 1, start - 1) == b"\n":
             if os.pread(descriptor, len(lines), start) != lines:
                 raise CannotWrite(
@@ -64,14 +80,49 @@ def append_lines(descriptor: int, lines: bytes, path: str) -> int:
     raise CannotWrite(f"{printable_name(path)} ends in a torn line whenever something is appended: another writer is at work. Try again.")
 
 
-def _write_once(descriptor: int, data: bytes, path: str) -> int:
-    """Append in one write; give where it begins. What went wrong is taken back when nobody else has the file open."""
-    try:
-        written = os.write(descriptor, data)
-    except OSError as err:
-        raise CannotWrite(f"{printable_name(path)} cannot be written: {why(err)}. It is as it was.") from err
+def _write_behind_whole_line(descriptor: int, lines: bytes, path: str) -> tuple[bytes, int]:
+    """Append in one write, behind a line break of our own if need be; give that, and how many bytes found room.
+
+    Where nobody else has the log open, nobody can open it between our look at its end and our write. Somebody who has it open may be
+    about to write a line, which is waited for a moment, or in the middle of one, which is waited for until it is whole.
+    """
+    began = time.monotonic()
+    while True:
+        alone = _leased(descriptor, fcntl.F_WRLCK)
+        waited = time.monotonic() - began
+        try:
+            found = os.fstat(descriptor)
+            torn = bool(found.st_size) and os.pread(descriptor, 1, found.st_size - 1) != b"\n"
+            is_left = time.time() - found.st_mtime > TORN_AFTER_S if torn else alone is None or waited > _patience(found)
+            if alone or is_left or waited > LONGEST_WAIT_S:
+                _note_keeper(found, kept=not alone)
+                guard = b"\n" if torn else b""
+                return guard, os.write(descriptor, guard + lines)
+        except OSError as err:
+            raise CannotWrite(f"{printable_name(path)} cannot be written: {why(err)}. It is as it was.") from err
+        finally:
+            if alone:
+                fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+        time.sleep(LOOK_AGAIN_S)
+
+
+def _patience(log: os.stat_result) -> float:
+    """Say how long to wait for those who have a whole log open."""
+    return KEEPERS_WAIT_S if time.monotonic() < _kept.get((log.st_dev, log.st_ino), 0.0) else OTHERS_WAIT_S
+
+
+def _note_keeper(log: os.stat_result, *, kept: bool) -> None:
+    _kept.pop((log.st_dev, log.st_ino), None)
+    if kept:
+        if len(_kept) >= MOST_KEPT:
+            _kept.clear()
+        _kept[log.st_dev, log.st_ino] = time.monotonic() + KEPT_FOR_S
+
+
+def _made_durable(descriptor: int, written: int, wanted: int, path: str) -> int:
+    """Have what was just written on the disk; give where it begins. What went wrong is taken back when nobody else has the file open."""
     end = os.lseek(descriptor, 0, os.SEEK_CUR)
-    problem = f"only {written:,} of {len(data):,} bytes found room" if written < len(data) else ""
+    problem = f"only {written:,} of {wanted:,} bytes found room" if written < wanted else ""
     if not problem:
         try:
             os.fsync(descriptor)
@@ -83,7 +134,7 @@ def _write_once(descriptor: int, data: bytes, path: str) -> int:
     if take_back(descriptor, end - written, end):
         raise CannotWrite(f"{printable_name(path)} cannot be written: {problem}. It is as it was.")
     raise CannotWrite(
-        f"{printable_name(path)} cannot be written safely: {problem}. Others have it open, so what was written of {len(data):,} bytes stays in it."
+        f"{printable_name(path)} cannot be written safely: {problem}. Others have it open, so what was written of {wanted:,} bytes stays in it."
     )
 
 

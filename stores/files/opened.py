@@ -16,6 +16,20 @@ from stores.formats.lines import Zeros
 
 CHUNK_BYTES = 1024 * 1024
 LOCK_WAIT_S = 5.0
+LEASED_S = 1.0
+"""Whoever appends to a log holds it for the moment between a look and a write; one that is held for longer is somebody else's."""
+
+
+def open_when_free(name: str, flags: int, mode: int = 0o600, *, dir_fd: int) -> int:
+    """Open a file without blocking, as `os.open` does, but for the moment in which somebody holds it by a lease. Raises OSError."""
+    until = time.monotonic() + LEASED_S
+    while True:
+        try:
+            return os.open(name, flags, mode, dir_fd=dir_fd)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise
+        time.sleep(0.0005)
 
 
 class OpenedFile:

@@ -26,7 +26,7 @@ from stores.files.exchanging import (
 )
 from stores.files.facts import REFUSALS, CannotRead, Entry, FileStat, entry_of, printable_name, raw_path, state_of, why
 from stores.files.logs import append_lines, open_log, take_back
-from stores.files.opened import LOCK_WAIT_S, OpenedFile, OpenedFolder, flocked
+from stores.files.opened import LOCK_WAIT_S, OpenedFile, OpenedFolder, flocked, open_when_free
 from stores.files.own import sync_folder
 
 MAX_DEPTH = 8
@@ -72,7 +72,7 @@ class StoreRoot:
                 below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
                 os.close(directory)
                 directory = below
-            opened = os.open(parts[-1], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=directory)
+            opened = open_when_free(parts[-1], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=directory)
         except OSError as err:
             state = state_of(err)
             raise CannotRead(state, REFUSALS.get(state, "{path}: {why}.").format(path=path, why=why(err))) from err

@@ -164,6 +164,33 @@ def test_what_an_agent_still_appends_to_the_displaced_log_is_carried_over(tmp_pa
     assert carried["lines"] == [sha(one) for one in (LATE, THREE, b'{"id": "torn"}\n', LATE)]
 
 
+@pytest.mark.parametrize("half", [1, len(LATE) - 20])
+def test_a_log_that_ends_in_a_line_that_an_agent_has_begun_waits_for_the_rest(tmp_path: Path, half: int) -> None:
+    store, memory = line_store(tmp_path, ONE + BAD + TWO)
+    action = on_lines(store, "set_aside_lines", BAD)
+    log = memory / "decisions.jsonl"
+    with log.open("ab", buffering=0) as agent:
+        agent.write(LATE[:half])
+        quiet = (now() - timedelta(seconds=61)).timestamp()
+        os.utime(log, (quiet, quiet))
+        result = applied(store, action)
+        assert (result.verdict.reason_code, result.action.state) == ("store_busy", "approved")
+        agent.write(LATE[half:])
+    assert applied(store, action).action.state == "applied"
+    look_after(store, ACTOR)
+    assert log.read_bytes() == ONE + TWO + LATE
+
+
+def test_a_log_that_ends_in_a_line_whose_writer_is_gone_is_edited_with_it(tmp_path: Path) -> None:
+    store, memory = line_store(tmp_path, ONE + BAD + TWO)
+    action = on_lines(store, "set_aside_lines", BAD)
+    log = memory / "decisions.jsonl"
+    with log.open("ab") as agent:
+        agent.write(LATE[:30])
+    assert applied(store, action).action.state == "applied"
+    assert log.read_bytes() == ONE + TWO + LATE[:30]
+
+
 def test_a_displaced_log_is_watched_until_nobody_has_it_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store, memory = line_store(tmp_path, ONE + BAD + TWO)
     log = memory / "decisions.jsonl"
