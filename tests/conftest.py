@@ -9,8 +9,9 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from pytest_django import DjangoDbBlocker
 
-from tests.installations import Installation
+from tests.installations import Installation, keep_migrated
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -55,8 +56,15 @@ def chromium_path() -> str:
     return path
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+    """Keep a copy of the database as it is before the first test."""
+    with django_db_blocker.unblock():
+        keep_migrated()
+
+
 @pytest.fixture
-def installation(tmp_path: Path) -> Iterator[Installation]:
+def installation(tmp_path: Path, db: None) -> Iterator[Installation]:
     """Give an installation of its own, on the engine that the tests run on, whose commands are real processes."""
     made = Installation(tmp_path)
     made.set_up()

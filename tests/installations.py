@@ -21,8 +21,8 @@ from django.db import connection
 CHECKOUT = Path(__file__).resolve().parents[1]
 WAIT_S = 180.0
 """Only a test that fails waits so long: machines that run two of them at once, and something else besides, are slow."""
-_migrated: dict[str, str] = {}
-"""Where this run keeps a migrated database to copy: a file on SQLite, a template on PostgreSQL."""
+_migrated: list[str] = []
+"""What a migrated database is copied from: a file on SQLite, a template on PostgreSQL."""
 
 
 class Installation:
@@ -32,7 +32,9 @@ class Installation:
         self.place = place.resolve()
         self.data = self.place / "data"
         self.data.mkdir(mode=0o700)
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("MEMORYUI_", "DJANGO_"))}
+        # Compiled once and not at every start, whatever the shell says.
+        left_out = ("MEMORYUI_", "DJANGO_", "PYTHONDONTWRITEBYTECODE")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
         self.environment = {
             **kept,
             "MEMORYUI_DATA_DIR": str(self.data),
@@ -43,23 +45,12 @@ class Installation:
         self._drop: Callable[[], None] = lambda: None
 
     def set_up(self) -> None:
-        """Give it a migrated database: on SQLite a copy of one made once a run, on PostgreSQL one of its own."""
+        """Give it a migrated database, a copy of the one that `keep_migrated` kept."""
+        kept = _migrated[0]
         if connection.vendor == "postgresql":
-            template = _migrated.get("postgresql")
-            if template is None:
-                template = f"own_{os.getpid()}_template"
-                _make_postgres_database(self.environment, template)
-                self.run("migrate", "--verbosity", "0", check=True)
-                _migrated["postgresql"] = template
-            self._drop = _make_postgres_database(self.environment, f"own_{os.getpid()}_{time.monotonic_ns()}", template)
-            return
-        if "sqlite" not in _migrated:
-            self.run("migrate", "--verbosity", "0", check=True)
-            kept = Path(os.environ["MEMORYUI_DATA_DIR"]) / "migrated.sqlite3"
-            shutil.copy(self.data / "memoryui.sqlite3", kept)
-            _migrated["sqlite"] = str(kept)
-            return
-        shutil.copy(_migrated["sqlite"], self.data / "memoryui.sqlite3")
+            self._drop = _make_postgres_database(self.environment, f"own_{os.getpid()}_{time.monotonic_ns()}", kept)
+        else:
+            shutil.copy(kept, self.data / "memoryui.sqlite3")
 
     def tear_down(self) -> None:
         """Drop what lies outside the folder."""
@@ -144,6 +135,19 @@ class Process:
             self.popen.kill()
             self.popen.wait()
             raise
+
+
+def keep_migrated() -> None:
+    """Keep a copy of the tests' own database, which was just migrated and holds nothing yet, for installations to begin with."""
+    name = str(connection.settings_dict["NAME"])
+    # The last to leave writes the log of SQLite into the file; PostgreSQL copies no database that somebody is in.
+    connection.close()
+    if connection.vendor == "postgresql":
+        template = f"own_{os.getpid()}_template"
+        _make_postgres_database({}, template, name)
+        _migrated[:] = [template]
+    else:
+        _migrated[:] = [shutil.copy(name, f"{os.environ['MEMORYUI_DATA_DIR']}/migrated.sqlite3")]
 
 
 def wait_for(what: Callable[[], Any], within_s: float = WAIT_S, every_s: float = 0.02) -> Any:
