@@ -19,7 +19,8 @@ class _Elements(HTMLParser):
         self.text: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        # Of an attribute that is given twice, browsers take the first.
+        self.tags.append((tag, {name: value or "" for name, value in reversed(attrs)}))
 
     def handle_data(self, data: str) -> None:
         self.text.append(data)
@@ -39,9 +40,10 @@ def text(response: Answer) -> str:
     return " ".join("".join(parser.text).split())
 
 
-def assert_harmless(response: Answer) -> None:
-    """Assert that an answer has no script of its own, no inline style or handler, and no address that runs."""
-    for tag, attributes in elements(response):
+def assert_harmless(response: Answer) -> list[tuple[str, dict[str, str]]]:
+    """Assert that an answer has no script of its own, no inline style or handler, and no address that runs; give its elements."""
+    found = elements(response)
+    for tag, attributes in found:
         assert tag not in ("iframe", "object", "embed", "style", "base"), tag
         assert tag != "script" or attributes.get("src", "").startswith("/static/"), attributes
         assert tag != "img", attributes
@@ -50,3 +52,4 @@ def assert_harmless(response: Answer) -> None:
             assert name != "style", (tag, attributes)
             if name in ("href", "src", "action", "hx-get", "hx-post"):
                 assert value.startswith(("/", "?", "#")), (tag, name, value)
+    return found
