@@ -8,10 +8,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import F, Model, QuerySet
+from django.db.models import F, QuerySet
 
 from stores import audit
 from stores.apply.steps import Actor
@@ -28,7 +28,6 @@ ANEW_EVERY_S: Final = 3600.0
 _LOOKED_AT: Final = (State.PENDING, State.READY, State.APPROVED)
 _WHOLE: Final = ("replace", "take_out", "create")
 _BATCH: Final = 500
-M = TypeVar("M", bound=Model)
 
 
 @dataclass(slots=True)
@@ -125,9 +124,10 @@ def _new(store: Store, known: _Known) -> set[int]:
     return found
 
 
-def _behind(rows: QuerySet[M], store: Store, last: int) -> QuerySet[M]:
+def _behind(rows: QuerySet[Any], store: Store, last: int) -> QuerySet[Any]:
     """Give a store's rows behind a key, found by the key: an index that begins with the store would be walked from its beginning."""
-    return rows.alias(of_store=F("store_id") + 0).filter(pk__gt=last, of_store=store.pk)
+    found: QuerySet[Any] = rows.alias(of_store=F("store_id") + 0).filter(pk__gt=last, of_store=store.pk)
+    return found
 
 
 def _open_ones(store: Store, keys: Sequence[int]) -> Iterable[LifecycleAction]:
