@@ -98,7 +98,7 @@ def why_review(page: ActionPage) -> list[str]:
     action = page.action
     verb = verb_named(action.kind, action.verb)
     said: list[str] = []
-    if not action.requires_review:
+    if not action.needs_review:
         said.append("It needs no review; an operator lets it be applied.")
     elif verb is not None and verb.review is Review.ALWAYS:
         said.append(f"The verb {action.verb} always needs a person.")
@@ -108,7 +108,7 @@ def why_review(page: ActionPage) -> list[str]:
         said.append(f"The policy of the store asks for a review of {action.verb}.")
     else:
         said.append("It leads into a durable phase, or its proposer asked for a review.")
-    if action.requires_review:
+    if action.needs_review:
         groups = f" in the group {' or '.join(page.policy.reviewer_groups)}" if page.policy.reviewer_groups else ""
         store = action.store.name if action.store is not None else action.store_slug
         needed = "1 approval" if page.needed == 1 else f"{page.needed} approvals"

@@ -91,7 +91,6 @@ def said_of(
         "event_ids": list(event_ids),
         "reviews": list(reviews),
         "is_sample": _is_sample(row) and to is State.APPLIED,
-        "requires_review": row.requires_review or verdict.reason_code == "review_required",
     }
 
 

@@ -70,9 +70,6 @@ def end(row: LifecycleAction, said: Mapping[str, Any], now: datetime, actor: str
     """
     to = State(said["to"])
     fields |= verdict_fields(said["status"], said["reason_code"], said["message"])
-    if said.get("requires_review"):
-        # The policy asks for one by now: people can give it.
-        fields["requires_review"] = True
     if to is State.APPLIED:
         fields |= {"applied_at": now, "applied_by": actor[:220], "is_sample": bool(said.get("is_sample"))}
         Review.objects.filter(action=row, name__in=said.get("reviews", ()), spent_at__isnull=True).update(spent_at=now)

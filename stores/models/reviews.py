@@ -171,6 +171,14 @@ class LifecycleAction(models.Model):
         """Whether anything can still become of it."""
         return State(self.state) in OPEN
 
+    @property
+    def needs_review(self) -> bool:
+        """Whether people have to approve it: also where an apply found that the policy asks for it by now.
+
+        The worker may not write `requires_review`; the first approval of such an action does.
+        """
+        return self.requires_review or self.reason_code == "review_required"
+
 
 class ActionTarget(models.Model):
     """One record that an action is about."""

@@ -96,7 +96,7 @@ class _Case:
             ).values_list("action_id", flat=True)
         )
         self._own_names = {name.casefold() for name in (user.username, user.email) if name}
-        waiting = [one for one in actions if one.state == State.APPROVED and one.requires_review and one.store_id in self._policies]
+        waiting = [one for one in actions if one.state == State.APPROVED and one.needs_review and one.store_id in self._policies]
         given = self._given(waiting)
         self._short_of_people = {one.pk for one in waiting if given[one.pk] < self._needed(one)}
         """Approved actions of which the policy asks for more approvals by now."""
@@ -149,7 +149,8 @@ class _Case:
             counted += [one for one in enough if one.state == State.APPROVED]
             enough = [one for one in enough if one.state == State.PENDING]
             moving.move_all(enough, State.APPROVED, self._manner.now, decided_at=self._manner.now, reason_code="", message="")
-            moving.change_all(counted)
+            moving.change_all([one for one in counted if one.requires_review])
+            moving.change_all([one for one in counted if not one.requires_review], requires_review=True)
             decided |= {one.pk: Decided(one, "approved") for one in enough}
             decided |= {one.pk: Decided(one, "counted", "It counts; enough people have to approve it.") for one in counted}
             self._record(wanted, reviews)

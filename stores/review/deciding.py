@@ -185,7 +185,7 @@ def allow_apply(user: User, actions: Sequence[LifecycleAction], manner: Manner) 
 
 
 def _may_be_allowed(action: LifecycleAction) -> bool:
-    return action.state in (State.FAILED, State.READY) or (action.state == State.APPROVED and not action.requires_review)
+    return action.state in (State.FAILED, State.READY) or (action.state == State.APPROVED and not action.needs_review)
 
 
 def _rejection(user: User, action: LifecycleAction, policy: ReviewPolicy, manner: Manner) -> Review:

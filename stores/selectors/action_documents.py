@@ -144,7 +144,7 @@ def action_document(action: LifecycleAction) -> ActionDocument:
         "action": action.verb,
         "tier": action.tier,
         "state": action.state,
-        "requires_review": action.requires_review,
+        "requires_review": action.needs_review,
         "destructive": action.destructive,
         "adds_secret": action.adds_secret,
         "sentence": mask(action.sentence),

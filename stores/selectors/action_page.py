@@ -202,8 +202,8 @@ def _target_line(target: ActionTarget, source: MirrorSource) -> TargetLine:
 def steps_of(action: LifecycleAction, reviews: Sequence[Review]) -> list[Step]:
     """Give the line of steps: what was, what is, and what may come; an end that leads nowhere says so."""
     state = State(action.state)
-    first = State.PENDING if action.requires_review else State.READY
-    way = [first, *([State.APPROVED] if action.requires_review else []), State.APPLYING, State.APPLIED]
+    first = State.PENDING if action.needs_review else State.READY
+    way = [first, *([State.APPROVED] if action.needs_review else []), State.APPLYING, State.APPLIED]
     approvers = [one.reviewer_label for one in reviews if one.decision == "approved" and one.withdrawn_at is None]
     rejecters = [one.reviewer_label for one in reviews if one.decision == "rejected"]
     facts: dict[State, tuple[str, datetime | None]] = {
@@ -216,7 +216,7 @@ def steps_of(action: LifecycleAction, reviews: Sequence[Review]) -> list[Step]:
         place = way.index(state)
         return [_step(one, "past" if number < place else "now" if number == place else "future", facts) for number, one in enumerate(way)]
     was_approved = action.decided_at is not None and state is not State.REJECTED
-    passed = [first, *([State.APPROVED] if was_approved and action.requires_review else [])]
+    passed = [first, *([State.APPROVED] if was_approved and action.needs_review else [])]
     last = Step("held", "tried again by an operator" if state is State.FAILED else "never written", "never")
     return [
         *(_step(one, "past", facts) for one in passed),
@@ -275,9 +275,9 @@ def _can(user: User, action: LifecycleAction, reviews: Sequence[Review], policy:
     reviews_here = store is not None and verdicts.may_review(user, store, policy)
     needed = policies.gate_policy(policy).approvals_for(action.verb)
     asked_more = state is State.APPROVED and len({one.reviewer_id for one in reviews if counts(one, now)}) < needed
-    waits = state is State.PENDING or (asked_more and action.requires_review)
+    waits = state is State.PENDING or (asked_more and action.needs_review)
     refused = refusals(user, [action], Manner("page", now, password_given=True)).get(action.pk) if waits else None
-    put_back = state is State.APPROVED and not action.requires_review and action.apply_asked_at is None
+    put_back = state is State.APPROVED and not action.needs_review and action.apply_asked_at is None
     own = any(one.reviewer_id == user.pk and one.decision == "approved" and one.withdrawn_at is None for one in reviews)
     mine = own or action.proposer_id == user.pk or user.pk in action.barred or "operator" in held
     proposes = "reviewer" in held or "operator" in held

@@ -191,8 +191,11 @@ def test_what_comes_to_need_a_review_can_be_approved_and_is_applied_then(tmp_pat
     assert applied(store, action).verdict.reason_code == "review_required"
     assert image(root, ["audit.jsonl"]) == before
     action.refresh_from_db()
+    assert action.needs_review
+    approved(action)
+    action.refresh_from_db()
     assert action.requires_review
-    assert applied(store, approved(action)).action.state == "applied"
+    assert applied(store, action).action.state == "applied"
 
 
 def refused(store: Store, root: Path, action: LifecycleAction, state: str, code: str) -> None:
