@@ -44,10 +44,10 @@ node_modules/.package-lock.json: package-lock.json
 
 test: dev-venv $(if $(NPM),memory-server) ## Run the tests, the browser's too where Chromium is installed
 	@$(if $(CHROMIUM),,echo "No Chromium found: the browser tests are left out.")
-	@$(IN_VENV)/python -m pytest -n 2 --dist worksteal $(if $(CHROMIUM),,-m "not browser") $(ARGS)
+	@$(IN_VENV)/python -m pytest -n 2 --maxschedchunk 8 $(if $(CHROMIUM),,-m "not browser") $(ARGS)
 
 test-postgres: dev-venv ## Run the tests, the browser's aside, on a PostgreSQL made for this run
-	@$(IN_VENV)/python tests/throwaway_postgres.py $(IN_VENV)/python -m pytest -n 2 --dist worksteal -m "not browser" $(ARGS)
+	@$(IN_VENV)/python tests/throwaway_postgres.py $(IN_VENV)/python -m pytest -n 2 --maxschedchunk 8 -m "not browser" $(ARGS)
 
 lint: export MEMORYUI_DATA_DIR = $(CURDIR)/var/lint
 lint: dev-venv ## Check style, types, layers, templates, settings and migrations
