@@ -145,7 +145,7 @@ def check_receipts(rows: list[LifecycleAction]) -> None:
     assert not AuditEvent.objects.filter(event__in=("action_failed", "action_stale")).exists()
 
 
-@pytest.mark.parametrize(("mode", "number"), [("opens", 250), ("keeps", 250)])
+@pytest.mark.parametrize(("mode", "number"), [("opens", 600), ("keeps", 200)])
 def test_the_logs_of_a_phase_memory_store(tmp_path: Path, mode: str, number: int) -> None:
     store, root = memory_store(tmp_path)
     names = [f"many.{one:03d}" for one in range(number)]
@@ -181,7 +181,7 @@ def test_the_logs_of_a_phase_memory_store(tmp_path: Path, mode: str, number: int
     assert (left_in_store(root), open_journal()) == ([], [])
 
 
-@pytest.mark.parametrize(("mode", "edits", "drains"), [("opens", 230, 20), ("keeps", 230, 20)])
+@pytest.mark.parametrize(("mode", "edits", "drains"), [("opens", 120, 10), ("keeps", 60, 10)])
 def test_the_logs_of_an_orchestkit_store(tmp_path: Path, mode: str, edits: int, drains: int) -> None:
     bad = [BAD.replace(b"torn", f"torn-{one:03d}".encode()) for one in range(edits // 2)]
     halves = [(decision(f"glued {one}", 1000 + one), decision(f"glued too {one}", 2000 + one)) for one in range(edits // 2)]
