@@ -162,9 +162,10 @@ def test_the_logs_of_a_phase_memory_store(tmp_path: Path, mode: str, number: int
     check_receipts(rows)
     found = {log: (root / log).read_bytes().splitlines() for log in there}
     for log, before in there.items():
-        ours = [line for line in found[log][len(before) :] if line not in set(written[log])]
+        theirs = set(written[log])
+        ours = [line for line in found[log][len(before) :] if line not in theirs]
         assert found[log][: len(before)] == before
-        assert [line for line in found[log] if line in set(written[log])] == written[log]
+        assert [line for line in found[log] if line in theirs] == written[log]
         records = [json.loads(line) for line in ours]
         if log == "events.jsonl":
             events = {one["action_id"]: one["id"] for one in records}

@@ -63,12 +63,13 @@ def test_shared_large_files_as_each_file_of_a_store_take_little_memory(installat
     files = sorted(path for path in made.rglob("*") if path.suffix in (".json", ".jsonl"))
     assert files
     for number, file in enumerate(files):
-        root = installation.place / f"store{number}" / ".claude" / "memory"
+        root = installation.place / "projects" / f"store{number}" / ".claude" / "memory"
         root.mkdir(parents=True)
         for spec in {(spec.record_type, spec.whole): spec for spec in KIND.files if not spec.anchor}.values():
             place = place_of(root, spec)
             place.parent.mkdir(parents=True, exist_ok=True)
             # Holes stay holes: 2 GiB of nothing for each kind of file would fill a disk.
             subprocess.run(["cp", "--sparse=always", str(file), str(place)], check=True)
-        installation.run("add_store", str(root), check=True)
+    installation.run("discover_stores", str(installation.place / "projects"), "--add", check=True)
+    assert installation.value("SELECT count(*) FROM stores_store") == len(files)
     assert peak_mb(installation) < LIMIT_MB
