@@ -12,7 +12,7 @@ from stores.formats.orchestkit import KIND
 from tests.installations import Installation
 from tests.mirror.images import place_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 LIMIT_MB = 200
 MEASURE = """
 import pathlib, resource, sys
