@@ -7,6 +7,7 @@ import smtplib
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+import django
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db.models import F
@@ -55,7 +56,9 @@ def _mail(notice: Notice) -> None:
     user = User.objects.filter(username=notice.recipient, is_active=True).exclude(email="").first()
     if user is None or settings.MAIL is None:
         return
-    backend: Any = import_string(settings.MAIL.backend)(**settings.MAIL.options)
+    # From 6.1 on Django wants the name of the mailer whose options these are.
+    named = {"alias": "memoryui"} if django.VERSION >= (6, 1) else {}
+    backend: Any = import_string(settings.MAIL.backend)(**named, **settings.MAIL.options)
     sender = settings.MAIL_FROM or "memoryui@localhost"
     backend.send_messages([EmailMessage(notice.body["subject"], notice.body["text"], sender, [user.email])])
 
