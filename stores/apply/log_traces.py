@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
+from stores.apply.reading import stat_of
 from stores.errors import StoreUnreadable
-from stores.files import CannotRead, StoreRoot
+from stores.files import LONGEST_WAIT_S, TORN_AFTER_S, CannotRead, StoreRoot
 from stores.formats.base import Line, LineClass
 from stores.formats.lines import split_lines
 from stores.formats.phase_memory.aliases import Record
@@ -16,14 +18,27 @@ from stores.formats.phase_memory.reading import LogLine, read_log_line
 from stores.formats.phase_memory.vocabulary import AUDIT_VERSION
 
 _FIRST_LOOK: Final = 64 * 1024
+_LOOK_AGAIN_S: Final = 0.005
 
 
 def last_line(root: StoreRoot, path: str) -> Line | None:
-    """Give the last line of a log; None where there is no log or nothing in it. Raises StoreUnreadable."""
-    for lines in _looks(root, path):
-        if lines:
-            return lines[-1]
-    return None
+    """Give the last line of a log; None where there is no log or nothing in it. Raises StoreUnreadable.
+
+    One without its end is waited for while its writer may be at it: a line is seen half also when it is written at once.
+    """
+    began = time.monotonic()
+    while True:
+        changed_at = _changed_at(root, path)
+        line = next((lines[-1] for lines in _looks(root, path) if lines), None)
+        is_begun = line is not None and not line.terminated and time.time() - changed_at < TORN_AFTER_S
+        if not is_begun or time.monotonic() - began > LONGEST_WAIT_S:
+            return line
+        time.sleep(_LOOK_AGAIN_S)
+
+
+def _changed_at(root: StoreRoot, path: str) -> float:
+    found = stat_of(root, path)
+    return found.mtime_ns / 1e9 if found is not None else 0.0
 
 
 def last_audit(root: StoreRoot) -> Record | None:

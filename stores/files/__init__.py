@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from stores.files.exchanging import MAX_EXCHANGES, OURS_SUFFIX, ours_beside
 from stores.files.facts import MAX_INT64, CannotRead, Entry, FileStat, printable_name, why
-from stores.files.logs import has_writer
+from stores.files.logs import LONGEST_WAIT_S, TORN_AFTER_S, has_writer
 from stores.files.opened import CHUNK_BYTES, LOCK_WAIT_S, OpenedFile, OpenedFolder
 from stores.files.own import append_bytes, append_line, make_folder, rename_folder, write_file_atomically, write_new_file
 from stores.files.root import MAX_DEPTH, MAX_ENTRIES, StoreRoot
@@ -15,11 +15,13 @@ from stores.files.root import MAX_DEPTH, MAX_ENTRIES, StoreRoot
 __all__ = [
     "CHUNK_BYTES",
     "LOCK_WAIT_S",
+    "LONGEST_WAIT_S",
     "MAX_DEPTH",
     "MAX_ENTRIES",
     "MAX_EXCHANGES",
     "MAX_INT64",
     "OURS_SUFFIX",
+    "TORN_AFTER_S",
     "CannotRead",
     "Entry",
     "FileStat",

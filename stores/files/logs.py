@@ -16,6 +16,7 @@ from stores.files.opened import open_when_free
 TORN_AFTER_S = 1.0
 """A line that lacks its end is waited for until its writer has been silent for so long."""
 LONGEST_WAIT_S = 5.0
+"""Nobody is waited for longer, however often something is written."""
 OTHERS_WAIT_S = 0.5
 """Whoever opens a log for each line is through with it by then, also on a busy machine."""
 KEEPERS_WAIT_S = 0.02

@@ -236,7 +236,8 @@ def test_an_agent_that_appends_all_the_while_loses_no_line(tmp_path: Path) -> No
     thread.start()
     try:
         for row in rows:
-            assert applied(store, row).action.state == "applied"
+            result = applied(store, row)
+            assert result.action.state == "applied", result.verdict
     finally:
         stop.set()
         thread.join()
@@ -245,6 +246,31 @@ def test_an_agent_that_appends_all_the_while_loses_no_line(tmp_path: Path) -> No
     assert len(written) > 10
     for row in rows:
         check_done(root, row)
+
+
+@pytest.mark.parametrize("log", ["events.jsonl", "audit.jsonl"])
+def test_a_line_that_is_half_written_when_an_apply_looks_at_it_is_waited_for(tmp_path: Path, log: str) -> None:
+    store, root, (row,) = many_actions(tmp_path, 1)
+    line = b'{"id": "event.slow", "audit_id": "audit.slow", "kind": "recorded", "schema_version": "of somebody else"}\n'
+    applying = threading.Event()
+
+    def agent() -> None:
+        with (root / log).open("ab", buffering=0) as opened:
+            opened.write(line[:40])
+            applying.set()
+            threading.Event().wait(0.3)
+            opened.write(line[40:])
+
+    thread = threading.Thread(target=agent)
+    thread.start()
+    applying.wait()
+    try:
+        result = applied(store, row)
+    finally:
+        thread.join()
+    assert result.action.state == "applied", result.verdict
+    assert (root / log).read_bytes().count(line) == 1
+    check_done(root, row)
 
 
 def test_another_writer_at_any_step_of_an_apply_keeps_its_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
