@@ -245,7 +245,7 @@ STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "memoryui.static_files.QuicklyCompressedFiles"},
 }
 # `serve` collects and compresses the files; no page depends on that having happened (ruling 78).
 WHITENOISE_USE_FINDERS = DEBUG or not (STATIC_ROOT / "memoryui" / "app.css").is_file()

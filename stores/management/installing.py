@@ -16,7 +16,7 @@ from stores.files import write_file_atomically
 from stores.management.base import Refused
 
 NOT_SERVED = ("*.map", "redoc*", "htmax*", "htmx-*", "xregexp*", "jquery.js", "select2.full.js")
-"""Files of our dependencies that no page asks for: compressing them would take most of the first start."""
+"""Files of our dependencies that no page asks for: compressing them would only make the first start longer."""
 
 
 def prepare(command: BaseCommand) -> None:

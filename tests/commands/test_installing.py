@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from pathlib import Path
 
+import brotli
 import pytest
 from django.db import connection
 from pytest_django import Settings
@@ -37,6 +39,16 @@ def test_files_are_collected_once_and_again_when_one_changed(assets: Path, setti
     assert collect_static_files() is True
     assert "navy" in (collected / "app.css").read_text()
     assert collect_static_files() is False
+
+
+def test_each_file_has_compressed_copies_that_hold_the_same_and_the_better_one_is_smaller(assets: Path, settings: Settings) -> None:
+    (assets / "graph.js").write_text("".join(f"draw({number}, {number * number % 97}, 'node {number}');\n" for number in range(2_000)))
+    collect_static_files()
+    collected = Path(settings.STATIC_ROOT)
+    for name in ("app.css", "graph.js"):
+        there, better, usual = ((collected / f"{name}{ending}").read_bytes() for ending in ("", ".br", ".gz"))
+        assert brotli.decompress(better) == gzip.decompress(usual) == there == (assets / name).read_bytes()
+        assert len(better) < len(usual) < len(there)
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="nothing is read-only to root")
