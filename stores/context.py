@@ -187,7 +187,8 @@ class Page:
     @cached_property
     def judged(self) -> list[verdicts.JudgedStore]:
         """Every store that the account sees, worst first; the strip's other facts come with them. One query."""
-        return verdicts.judged_stores(self._user, self.now, review_counts.beside(self._user, self.now, counts=self.is_reviewer))
+        beside = review_counts.beside(self._user, self.now, counts=self.is_reviewer) if isinstance(self._user, User) else None
+        return verdicts.judged_stores(self._user, self.now, beside)
 
     @cached_property
     def stores(self) -> tuple[RailStore, ...]:

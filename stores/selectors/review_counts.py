@@ -6,14 +6,15 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
-from django.db.models import Count, F, Min, Q, QuerySet, Subquery, Value
+from django.db.models import Count, F, JSONField, Min, Q, QuerySet, Value
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import JSONObject
 
 from stores.accounts import Visitor
 from stores.lifecycle.states import State
 from stores.models import Installation, LifecycleAction, Snooze, User
 from stores.review.deciding import visible_actions
-from stores.selectors import wording
+from stores.selectors import prepared, wording
 
 QUEUE: Final = "/review/"
 COUNTS: Final = "review_counts"
@@ -71,13 +72,11 @@ def switch() -> Switch:
     return Switch() if row is None else Switch(row.applying, row.switched_by, row.switched_at, row.reason)
 
 
-def beside(user: Visitor, now: datetime, *, counts: bool) -> dict[str, Subquery]:
+def beside(user: User, now: datetime, *, counts: bool) -> dict[str, RawSQL]:
     """Give switch and counts as columns of any query of stores, so that a page asks for them together with what it asks anyway."""
-    said = JSONObject(on=F("applying"), by=F("switched_by"))
-    columns = {SWITCH: Subquery(Installation.objects.order_by("pk").annotate(said=said).values("said")[:1])}
+    columns = {SWITCH: prepared.column(_switch_said, user, now, JSONField())}
     if counts:
-        numbers = _waiting(user, now).annotate(one=Value(1)).values("one").annotate(said=_numbers(user, now))
-        columns[COUNTS] = Subquery(numbers.values("said"))
+        columns[COUNTS] = prepared.column(_counts_said, user, now, JSONField())
     return columns
 
 
@@ -97,6 +96,15 @@ def switch_of(row: object) -> Switch | None:
 def queue_url(**wanted: str) -> str:
     """Give the address of the queue with a filter."""
     return f"{QUEUE}?{urlencode(wanted)}" if wanted else QUEUE
+
+
+def _switch_said(_user: User, _now: datetime) -> QuerySet[Any]:
+    said = JSONObject(on=F("applying"), by=F("switched_by"))
+    return Installation.objects.order_by("pk").annotate(said=said).values("said")[:1]
+
+
+def _counts_said(user: User, now: datetime) -> QuerySet[Any]:
+    return _waiting(user, now).annotate(one=Value(1)).values("one").annotate(said=_numbers(user, now)).values("said")
 
 
 def _waiting(user: Visitor, now: datetime) -> QuerySet[LifecycleAction]:

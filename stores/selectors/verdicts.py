@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, Subquery
+from django.db.models import Exists, OuterRef
+from django.db.models.expressions import RawSQL
 
 from stores import display
 from stores.accounts import Visitor, visible_stores
@@ -105,7 +106,7 @@ def judge(store: Store, now: datetime) -> JudgedStore:
     return JudgedStore(store, *current_verdict(store, store.worker, now))
 
 
-def judged_stores(user: Visitor, now: datetime, beside: Mapping[str, Subquery] | None = None) -> list[JudgedStore]:
+def judged_stores(user: Visitor, now: datetime, beside: Mapping[str, RawSQL] | None = None) -> list[JudgedStore]:
     """Give every store that `user` may see, worst first, then by name; each says whether it has a `single_reviewer`. One query.
 
     `beside` are further columns that come with them.

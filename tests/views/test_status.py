@@ -13,8 +13,8 @@ from stores.context import strip_of
 from stores.models import LifecycleAction, Store
 from stores.review.discussing import snooze
 from stores.selectors import verdicts
-from stores.selectors.review_counts import review_counts
-from tests.factories import make_group, make_store, make_user
+from stores.selectors.review_counts import beside, counts_of, review_counts
+from tests.factories import make_group, make_store, make_superuser, make_user
 from tests.review.queues import imported, queued
 from tests.views.parsing import text
 
@@ -123,3 +123,28 @@ def test_what_a_reviewer_snoozed_or_may_not_see_is_not_counted(tmp_path: Path) -
     assert review_counts(user, now + timedelta(hours=2)).pending == 1
     store.groups.set([make_group("others")])
     assert review_counts(user, now + timedelta(hours=2)).pending == 0
+
+
+def test_each_account_has_its_own_counts_beside_its_stores_at_each_moment(tmp_path: Path) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "closed").mkdir()
+    (shown, _), (hidden, _) = imported(tmp_path / "open"), imported(tmp_path / "closed")
+    first, _ = queued(shown), queued(hidden)
+    LifecycleAction.objects.update(due_at=timezone.now() + timedelta(hours=1))
+    hidden.groups.set([make_group("others")])
+    now, later = timezone.now(), timezone.now() + timedelta(hours=3)
+    ines, omar, noor, root = (
+        make_user(groups=["reviewer"]),
+        make_user(groups=["reviewer", "others"]),
+        make_user(groups=[]),
+        make_superuser(),
+    )
+    LifecycleAction.objects.filter(pk=first.pk).update(assigned_to=omar)
+    snooze(ines, first.pk, now + timedelta(hours=2), now)
+    expected = {(ines, now): (0, 0, 0), (ines, later): (1, 1, 0), (omar, now): (2, 0, 1), (omar, later): (2, 2, 1), (root, now): (2, 0, 0)}
+    for (user, moment), numbers in [*expected.items(), *expected.items()]:
+        said = counts_of(verdicts.judged_stores(user, moment, beside(user, moment, counts=True))[0].store)
+        assert said is not None
+        assert (said.pending, said.overdue, said.mine) == numbers
+        assert said == review_counts(user, moment)
+    assert verdicts.judged_stores(noor, now, beside(noor, now, counts=True)) == []
