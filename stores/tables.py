@@ -266,6 +266,13 @@ def _store(record: MirroredRecord, cells: _Cells) -> SafeString:
     return _store_link(cells.stores[record.store_id].slug, cells.stores[record.store_id].name)
 
 
+def _project(record: Any, cells: _Cells) -> SafeString | str:
+    """Give the project; where it is named as its store, a phone shows it once."""
+    name = short(record.project)
+    is_said = record.project == cells.stores[record.store_id].name
+    return format_html('<span class="again">{}</span>', name) if is_said else name
+
+
 @lru_cache(maxsize=1024)
 def _store_link(slug: str, name: str) -> SafeString:
     return format_html('<a href="{}">{}</a>', reverse("store_detail", args=[slug]), short(name))
@@ -388,6 +395,7 @@ def short(value: str) -> SafeString:
 _MAKERS: dict[str, Callable[[Any, _Cells], object]] = {
     "title": _title,
     "store": _store,
+    "project": _project,
     "operation": _operation,
     "would_write": _would_write,
     "origin": _origin,

@@ -319,3 +319,13 @@ def test_problems_over_two_weeks_are_those_that_the_overview_counts(page: Client
     assert "2 of 4 problems match" in text
     assert "Age over 14 d" in text
     assert "over 500 d old" in plain_text(page.get("/problems/?older=500"))
+
+
+def test_a_project_is_marked_as_said_where_it_is_named_as_its_store(page: Client) -> None:
+    store = make_store("shop-api")
+    make_problem(store, "here")
+    make_problem(store, "elsewhere", project="billing <core>")
+    answer = page.get("/problems/")
+    assert [attributes.get("class") for tag, attributes in elements(answer) if tag == "span"].count("again") == 1
+    assert f'<span class="again">{store.name}</span>' in text_of(answer)
+    assert "billing &lt;core&gt;" in text_of(answer)
