@@ -19,7 +19,8 @@ class QuickCompressor(Compressor):
     @staticmethod
     def compress_brotli(data: bytes) -> bytes:
         """Give the compressed bytes."""
-        return brotli.compress(data, quality=QUALITY)
+        compressed: bytes = brotli.compress(data, quality=QUALITY)
+        return compressed
 
 
 class QuicklyCompressedFiles(CompressedStaticFilesStorage):

@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand, SystemCheckError
 
 from stores.files import write_file_atomically
 from stores.management.base import Refused
+from stores.worker.identity import only_worker
 
 NOT_SERVED = ("*.map", "redoc*", "htmax*", "htmx-*", "xregexp*", "jquery.js", "select2.full.js")
 """Files of our dependencies that no page asks for: compressing them would only make the first start longer."""
@@ -22,11 +23,13 @@ NOT_SERVED = ("*.map", "redoc*", "htmax*", "htmx-*", "xregexp*", "jquery.js", "s
 def prepare(command: BaseCommand) -> None:
     """Migrate, collect static files and run the system checks, whose warnings go to standard error.
 
-    Raises Refused when a check finds an error.
+    Raises Refused when a check finds an error; WorkerRunning, before anything is changed, when another process is the worker of
+    this data folder.
     """
     settings.DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
-    call_command("migrate", interactive=False, verbosity=0)
-    collect_static_files()
+    with only_worker(settings.DATA_DIR):
+        call_command("migrate", interactive=False, verbosity=0)
+        collect_static_files()
     try:
         command.check()
     except SystemCheckError as err:
