@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import settings
+from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
-from stores.models import Store
+from stores.models import Store, User
 from tests.factories import make_user
 from tests.scenes import make_scene
 
@@ -20,6 +22,8 @@ WAIT_MS = 60_000
 QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic", "--no-first-run"]
 
 OpenPage = Callable[..., Page]
+LOOKS = ((1280, "light"), (1280, "dark"), (390, "light"), (390, "dark"))
+"""Widths and themes in which a page must be right."""
 
 
 @pytest.fixture(scope="session")
@@ -48,11 +52,14 @@ def degraded_store(transactional_db: None, tmp_path: Path) -> Store:
 
 @pytest.fixture
 def open_page(browser: Browser, live_server: LiveServer) -> Iterator[OpenPage]:
-    """Give a function that opens a page; at the end no console error, failed request or script error may have been seen."""
+    """Give a function that opens a page; at the end no console error, failed request or script error may have been seen.
+
+    A page that is `signed_in` has a session of `ines`, made without the form, which the tests of the main way go through.
+    """
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
-    def open_one(*, width: int = 1280, theme: str = "light", scripts: bool = True, status: int = 200) -> Page:
+    def open_one(*, width: int = 1280, theme: str = "light", scripts: bool = True, status: int = 200, signed_in: bool = False) -> Page:
         context = browser.new_context(
             base_url=live_server.url,
             viewport={"width": width, "height": 900},
@@ -61,6 +68,8 @@ def open_page(browser: Browser, live_server: LiveServer) -> Iterator[OpenPage]:
         )
         context.set_default_timeout(WAIT_MS)
         contexts.append(context)
+        if signed_in:
+            context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session_of_ines(), "url": live_server.url}])
         page = context.new_page()
         # Chromium itself reports a page that is answered with an error, also where that is what the test asks for.
         expected = f"the server responded with a status of {status} "
@@ -76,6 +85,19 @@ def open_page(browser: Browser, live_server: LiveServer) -> Iterator[OpenPage]:
         context.close()
     # A poll that is under way when a page is left is cut off; that is no failure.
     assert [error for error in errors if "ERR_ABORTED" not in error] == []
+
+
+def session_of_ines() -> str:
+    """Give the key of a new session of `ines`."""
+    client = Client()
+    client.force_login(User.objects.get(username="ines"))
+    return client.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+def look_as(page: Page, width: int, theme: str) -> None:
+    """Give an open page another width and theme; it is loaded in them when it is gone to again."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
 
 
 def sign_in(page: Page) -> None:

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from stores.models import Store
-from tests.browser.conftest import PASSWORD, OpenPage, sign_in
+from tests.browser.conftest import PASSWORD, OpenPage, look_as, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -118,8 +118,7 @@ def test_the_same_way_without_scripts(degraded_store: Store, open_page: OpenPage
 
 
 def test_a_list_is_filtered_in_place_and_the_way_back_leads_to_the_whole_page(degraded_store: Store, open_page: OpenPage) -> None:
-    page = open_page()
-    sign_in(page)
+    page = open_page(signed_in=True)
     page.goto("/decisions/")
     page.get_by_role("main").get_by_role("searchbox").first.fill("nothing of this kind")
     page.keyboard.press("Enter")
@@ -135,16 +134,14 @@ def test_a_list_is_filtered_in_place_and_the_way_back_leads_to_the_whole_page(de
     expect(page.get_by_role("navigation").get_by_role("link", name="Overview")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize(
     "address",
     ["/stores/", "/problems/?all=1", "/queue/?all=1", "/health/", "/audit/", "/search/?q=redis", "/account/", "{store}backlog/", "{store}health/",
      "{store}changes/", "{store}files/", "{store}raw/", "{store}settings/", "/decisions/?q=nowhere", "/nowhere/"],
 )  # fmt: skip
-def test_every_other_page_is_accessible_and_nothing_is_cut_off(
-    degraded_store: Store, open_page: OpenPage, address: str, width: int
-) -> None:
-    page = open_page(width=width, theme="dark" if width == 390 else "light", status=404)
-    sign_in(page)
-    page.goto(address.format(store=f"/stores/{degraded_store.slug}/"))
-    assert_accessible(page)
+def test_every_other_page_is_accessible_and_nothing_is_cut_off(degraded_store: Store, open_page: OpenPage, address: str) -> None:
+    page = open_page(status=404, signed_in=True)
+    for width, theme in ((1280, "light"), (390, "dark")):
+        look_as(page, width, theme)
+        page.goto(address.format(store=f"/stores/{degraded_store.slug}/"))
+        assert_accessible(page)

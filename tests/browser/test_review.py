@@ -13,7 +13,7 @@ from pytest_django import Settings
 from stores.mirror.importing import import_store
 from stores.models import LifecycleAction, Review, Store, User, Worker
 from stores.review.submitting import Proposer
-from tests.browser.conftest import PASSWORD, OpenPage
+from tests.browser.conftest import LOOKS, PASSWORD, OpenPage, look_as
 from tests.browser.test_main_way import assert_accessible
 from tests.factories import make_user
 from tests.lifecycle.cases import action as proposal
@@ -88,8 +88,7 @@ def test_from_the_list_to_an_approval_by_keyboard_alone(queue: Store, open_page:
 
 
 def test_a_rejection_and_a_selection_by_keyboard(queue: Store, open_page: OpenPage) -> None:
-    page = open_page()
-    sign_in(page)
+    page = open_page(signed_in=True)
     page.goto("/review/?verb=transition_phase")
     expect(page.locator("#action-title")).to_contain_text("Note 0")
     page.keyboard.press("r")
@@ -122,8 +121,7 @@ def test_a_rejection_and_a_selection_by_keyboard(queue: Store, open_page: OpenPa
 
 
 def test_what_one_proposed_oneself_cannot_be_approved(queue: Store, open_page: OpenPage) -> None:
-    page = open_page()
-    sign_in(page)
+    page = open_page(signed_in=True)
     mine = LifecycleAction.objects.get(proposer=User.objects.get(username="ines"))
     page.goto(f"/review/{mine.pk}/")
     expect(page.locator("[data-approve]")).to_be_disabled()
@@ -135,8 +133,7 @@ def test_what_one_proposed_oneself_cannot_be_approved(queue: Store, open_page: O
 
 
 def test_the_keys_are_off_when_they_were_turned_off(queue: Store, open_page: OpenPage) -> None:
-    page = open_page()
-    sign_in(page)
+    page = open_page(signed_in=True)
     page.goto("/review/")
     page.locator("#action-title").wait_for()
     page.locator(".queue-keys").click()
@@ -149,23 +146,22 @@ def test_the_keys_are_off_when_they_were_turned_off(queue: Store, open_page: Ope
     expect(page.locator("[data-approve]")).not_to_be_focused()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_every_page_of_the_queue_is_accessible(queue: Store, open_page: OpenPage, theme: str, width: int) -> None:
-    page = open_page(width=width, theme=theme)
-    sign_in(page)
-    page.goto("/review/")
-    if width > 900:
-        page.locator("#action-title").wait_for()
-    assert_accessible(page)
-    page.locator("[data-pick]").first.check()
-    expect(page.locator("[data-picked]")).to_be_visible()
-    assert_accessible(page)
+def test_every_page_of_the_queue_is_accessible(queue: Store, open_page: OpenPage) -> None:
+    page = open_page(signed_in=True)
     forget = LifecycleAction.objects.get(verb="request_delete")
-    page.goto(f"/review/{forget.pk}/?tab=all&diff={'split' if width > 900 else 'words'}")
-    assert_accessible(page)
-    page.goto("/review/bulk/?decision=approve&every=1&verb=transition_phase")
-    assert_accessible(page)
+    for width, theme in LOOKS:
+        look_as(page, width, theme)
+        page.goto("/review/")
+        if width > 900:
+            page.locator("#action-title").wait_for()
+        assert_accessible(page)
+        page.locator("[data-pick]").first.check()
+        expect(page.locator("[data-picked]")).to_be_visible()
+        assert_accessible(page)
+        page.goto(f"/review/{forget.pk}/?tab=all&diff={'split' if width > 900 else 'words'}")
+        assert_accessible(page)
+        page.goto("/review/bulk/?decision=approve&every=1&verb=transition_phase")
+        assert_accessible(page)
 
 
 def test_all_of_it_works_without_scripts(queue: Store, open_page: OpenPage) -> None:

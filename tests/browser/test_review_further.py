@@ -12,22 +12,18 @@ from playwright.sync_api import Page, expect
 from stores.mirror.importing import import_store
 from stores.models import ActionComment, LifecycleAction, Node, Store, User
 from stores.review import policies
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import LOOKS, OpenPage, look_as
 from tests.browser.test_main_way import assert_accessible
-from tests.browser.test_review import queue, sign_in
+from tests.browser.test_review import queue
 from tests.phase_memory_folders import node, put
 from tests.views.queue_scenes import writing_bytes
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 __all__ = ["queue"]
 
-WIDTHS = pytest.mark.parametrize("width", [1280, 390])
-THEMES = pytest.mark.parametrize("theme", ["light", "dark"])
-
 
 def test_a_line_is_commented_on_by_keyboard_beside_the_list(queue: Store, open_page: OpenPage) -> None:
-    page = open_page()
-    sign_in(page)
+    page = open_page(signed_in=True)
     page.goto("/review/?verb=transition_phase")
     expect(page.locator("#action-title")).to_contain_text("Note 0")
     page.keyboard.press("]")
@@ -56,8 +52,7 @@ def test_a_line_is_commented_on_by_keyboard_beside_the_list(queue: Store, open_p
 
 
 def test_lines_are_commented_on_without_scripts(queue: Store, open_page: OpenPage) -> None:
-    page = open_page(scripts=False)
-    sign_in(page)
+    page = open_page(scripts=False, signed_in=True)
     action = LifecycleAction.objects.filter(verb="transition_phase").order_by("pk")[0]
     page.goto(f"/review/{action.pk}/")
     page.locator("[data-line]").nth(3).click()
@@ -67,8 +62,7 @@ def test_lines_are_commented_on_without_scripts(queue: Store, open_page: OpenPag
 
 
 def test_e_opens_the_filled_in_form_and_the_new_one_takes_its_place(queue: Store, open_page: OpenPage) -> None:
-    page = open_page()
-    sign_in(page)
+    page = open_page(signed_in=True)
     old = LifecycleAction.objects.filter(verb="transition_phase", proposed_by="agent 0").get()
     page.goto(f"/review/{old.pk}/")
     page.locator("#comment").focus()
@@ -89,33 +83,31 @@ def test_e_opens_the_filled_in_form_and_the_new_one_takes_its_place(queue: Store
     assert old.state == "withdrawn"
 
 
-@pytest.mark.parametrize(
-    ("letter", "address"),
-    [
-        ("r", "/review/"),
-        ("o", "/"),
-        ("d", "/decisions/"),
-        ("p", "/problems/"),
-        ("t", "/paths/"),
-        ("q", "/queue/"),
-        ("h", "/health/"),
-        ("u", "/audit/"),
-    ],
-)
-def test_g_and_a_letter_go_to_a_section(queue: Store, open_page: OpenPage, letter: str, address: str) -> None:
-    page = open_page()
-    sign_in(page)
+SECTIONS = {
+    "r": "/review/",
+    "o": "/",
+    "d": "/decisions/",
+    "p": "/problems/",
+    "t": "/paths/",
+    "q": "/queue/",
+    "h": "/health/",
+    "u": "/audit/",
+}
+
+
+def test_g_and_a_letter_go_to_a_section(queue: Store, open_page: OpenPage) -> None:
+    page = open_page(signed_in=True)
     action = LifecycleAction.objects.filter(verb="transition_phase").order_by("pk")[0]
-    page.goto(f"/review/{action.pk}/")
-    page.keyboard.press("g")
-    expect(page.locator("#said")).to_contain_text("r Review")
-    page.keyboard.press(letter)
-    page.wait_for_url(re.compile(rf"^https?://[^/]+{address}(\?.*)?$"))
+    for letter, address in SECTIONS.items():
+        page.goto(f"/review/{action.pk}/")
+        page.keyboard.press("g")
+        expect(page.locator("#said")).to_contain_text("r Review")
+        page.keyboard.press(letter)
+        page.wait_for_url(re.compile(rf"^https?://[^/]+{address}(\?.*)?$"))
 
 
 def test_g_does_nothing_in_fields_in_the_sheet_and_when_keys_are_off(queue: Store, open_page: OpenPage) -> None:
-    page = open_page()
-    sign_in(page)
+    page = open_page(signed_in=True)
     action = LifecycleAction.objects.filter(verb="transition_phase").order_by("pk")[0]
     page.goto(f"/review/{action.pk}/")
     here = page.url
@@ -137,47 +129,45 @@ def test_g_does_nothing_in_fields_in_the_sheet_and_when_keys_are_off(queue: Stor
     expect(page.locator("#said")).to_be_empty()
 
 
-@THEMES
-@WIDTHS
-def test_bytes_are_shown_and_accessible(queue: Store, open_page: OpenPage, width: int, theme: str) -> None:
+def test_bytes_are_shown_and_accessible(queue: Store, open_page: OpenPage) -> None:
     action = LifecycleAction.objects.filter(verb="transition_phase").order_by("pk")[0]
     writing_bytes(action, "blob.bin", bytes(range(256)) * 8)
-    page = open_page(width=width, theme=theme)
-    sign_in(page)
-    page.goto(f"/review/{action.pk}/")
-    expect(page.locator(".change-bytes")).to_have_count(64)
-    expect(page.locator(".change-bytes").first).to_contain_text("00 01 02 03 04 05 06 07")
-    expect(page.locator(".change-more")).to_contain_text("64 more rows")
-    assert_accessible(page)
-    page.locator(".change-more a").click()
-    expect(page.locator(".change-bytes").first).to_contain_text("0400")
-    expect(page.locator(".change-bytes").last).to_contain_text("07f0")
-    page.locator("[data-line]").nth(2).click()
-    expect(page.get_by_label(re.compile("^Comment on bytes near 0x"))).to_be_visible()
-    assert_accessible(page)
+    page = open_page(signed_in=True)
+    for width, theme in LOOKS:
+        look_as(page, width, theme)
+        page.goto(f"/review/{action.pk}/")
+        expect(page.locator(".change-bytes")).to_have_count(64)
+        expect(page.locator(".change-bytes").first).to_contain_text("00 01 02 03 04 05 06 07")
+        expect(page.locator(".change-more")).to_contain_text("64 more rows")
+        assert_accessible(page)
+        page.locator(".change-more a").click()
+        expect(page.locator(".change-bytes").first).to_contain_text("0400")
+        expect(page.locator(".change-bytes").last).to_contain_text("07f0")
+        page.locator("[data-line]").nth(2).click()
+        expect(page.get_by_label(re.compile("^Comment on bytes near 0x"))).to_be_visible()
+        assert_accessible(page)
 
 
-@THEMES
-@WIDTHS
-def test_policies_and_proposals_are_accessible(queue: Store, open_page: OpenPage, width: int, theme: str) -> None:
+def test_policies_and_proposals_are_accessible(queue: Store, open_page: OpenPage) -> None:
     root = User.objects.get(username="ines")
     User.objects.filter(pk=root.pk).update(is_superuser=True)
     root.refresh_from_db()
     policies.change_policy(queue, {"approvals": 2}, f"{queue.pk}.0", root, timezone.now(), through="page")
     put(Path(queue.path), "node", node("node.more", text="More of it", title="More of it"))
     import_store(queue)
-    page = open_page(width=width, theme=theme)
-    sign_in(page)
-    for address in ("/review/policy/", f"/stores/{queue.slug}/policy/?preset=strict", f"/stores/{queue.slug}/policy/drop/"):
-        page.goto(address)
+    page = open_page(signed_in=True)
+    for width, theme in LOOKS:
+        look_as(page, width, theme)
+        for address in ("/review/policy/", f"/stores/{queue.slug}/policy/?preset=strict", f"/stores/{queue.slug}/policy/drop/"):
+            page.goto(address)
+            assert_accessible(page)
+        of_node = f"/records/node/{Node.objects.get(natural_id='node.0').pk}/propose"
+        for verb in ("mark_stale", "transition_phase", "request_delete"):
+            page.goto(f"{of_node}/{verb}/")
+            assert_accessible(page)
+        page.goto(f"{of_node}/merge/")
+        looked_for(page, "note")
         assert_accessible(page)
-    of_node = f"/records/node/{Node.objects.get(natural_id='node.0').pk}/propose"
-    for verb in ("mark_stale", "transition_phase", "request_delete"):
-        page.goto(f"{of_node}/{verb}/")
-        assert_accessible(page)
-    page.goto(f"{of_node}/merge/")
-    looked_for(page, "note")
-    assert_accessible(page)
 
 
 def looked_for(page: Page, words: str) -> None:
@@ -190,8 +180,7 @@ def looked_for(page: Page, words: str) -> None:
 
 
 def test_nodes_are_looked_for_and_ticked_in_place(queue: Store, open_page: OpenPage) -> None:
-    page = open_page()
-    sign_in(page)
+    page = open_page(signed_in=True)
     of_node = f"/records/node/{Node.objects.get(natural_id='node.0').pk}/propose"
     page.goto(f"{of_node}/merge/")
     looked_for(page, "note")
