@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias
 
 from django.contrib.auth.models import AnonymousUser, Group
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import BigAutoField, Exists, OuterRef, Q, QuerySet
 from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 from django.utils import timezone
 
-from stores import audit
+from stores import audit, prepared
 from stores.errors import BadRequest, Conflict, NotAllowed, NotFound
 from stores.models import ApiToken, Store, User
 
@@ -42,12 +42,13 @@ def visible_stores(user: Visitor) -> QuerySet[Store]:
         return Store.objects.none()
     if user.is_superuser:
         return Store.objects.all()
-    memberships = _memberships(user)
+    return Store.objects.filter(pk__in=prepared.column(_keys_seen_by, user, BigAutoField()))
+
+
+def _keys_seen_by(user: User, _now: datetime) -> QuerySet[Any]:
     limits = Store.groups.through.objects.filter(store=OuterRef("pk"))
-    return Store.objects.filter(
-        ~Exists(limits) | Exists(limits.filter(group__in=memberships.values("group"))),
-        holds_a_role(user),
-    )
+    own = Exists(limits.filter(group__in=_memberships(user).values("group")))
+    return Store.objects.filter(~Exists(limits) | own, holds_a_role(user)).order_by().values("pk")
 
 
 def holds_a_role(user: User) -> Exists:

@@ -10,11 +10,12 @@ from django.db.models import Count, F, JSONField, Min, Q, QuerySet, Value
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import JSONObject
 
+from stores import prepared
 from stores.accounts import Visitor
 from stores.lifecycle.states import State
 from stores.models import Installation, LifecycleAction, Snooze, User
 from stores.review.deciding import visible_actions
-from stores.selectors import prepared, wording
+from stores.selectors import wording
 
 QUEUE: Final = "/review/"
 COUNTS: Final = "review_counts"
@@ -74,9 +75,9 @@ def switch() -> Switch:
 
 def beside(user: User, now: datetime, *, counts: bool) -> dict[str, RawSQL]:
     """Give switch and counts as columns of any query of stores, so that a page asks for them together with what it asks anyway."""
-    columns = {SWITCH: prepared.column(_switch_said, user, now, JSONField())}
+    columns = {SWITCH: prepared.column(_switch_said, user, JSONField())}
     if counts:
-        columns[COUNTS] = prepared.column(_counts_said, user, now, JSONField())
+        columns[COUNTS] = prepared.column(_counts_said, user, JSONField(), now)
     return columns
 
 

@@ -1,4 +1,4 @@
-"""SQL that is made once: a question of every page takes longer to put into SQL than to answer."""
+"""SQL that is made once: what every page asks takes longer to put into SQL than to answer."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class _Made(NamedTuple):
     params: tuple[object, ...]
 
 
-def column(question: Question, user: User, now: datetime, output_field: Field[Any, Any]) -> RawSQL:
-    """Give the answer for an account as a column of any query: what the queryset itself would give there."""
+def column(question: Question, user: User, output_field: Field[Any, Any], now: datetime = _SOME_TIME) -> RawSQL:
+    """Give the answer for an account as part of any query: what the queryset itself would give there. `now` where the question needs it."""
     made = _made(question, user.is_superuser, connection.vendor)
     given = {_SOMEBODY: user.pk, _adapted(_SOME_TIME): _adapted(now)}
     # Flags and words stand in the SQL for all accounts alike; only these two differ.
@@ -39,7 +39,7 @@ def column(question: Question, user: User, now: datetime, output_field: Field[An
 def _made(question: Question, is_superuser: bool, vendor: str) -> _Made:
     asked = question(User(pk=_SOMEBODY, is_superuser=is_superuser), _SOME_TIME)
     sql, params = asked.query.sql_with_params()
-    return _Made(f"({sql})", tuple(params))
+    return _Made(sql, tuple(params))
 
 
 def _adapted(moment: datetime) -> Any:
