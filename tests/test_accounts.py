@@ -350,6 +350,7 @@ def test_forwarded_addresses_count_only_behind_a_trusted_proxy_and_only_its_own_
 
 
 def writes(client: Client, path: str) -> list[str]:
+    assert connection.features.supports_json_field  # which Django finds out once a process, in a savepoint
     with CaptureQueriesContext(connection) as captured:
         client.get(path)
     return [query["sql"] for query in captured.captured_queries if not query["sql"].lstrip("( ").upper().startswith(("SELECT", "WITH"))]
