@@ -40,29 +40,25 @@ from stores.models.memory_files import (
 from stores.models.notes import RecordNote
 from stores.models.phase_memory import (
     Activation,
-    ActivationItem,
     ActivationText,
     AuditRecord,
     AuditRecordText,
-    AuditTarget,
     Edge,
     EdgeText,
     Event,
     EventText,
-    EventUpdate,
     EventVersion,
     FileRecord,
     MemoryPath,
     MemoryPathText,
     Node,
-    NodeSource,
     NodeText,
-    PathEvent,
     Profile,
     ProfileText,
     RecordFile,
     RecordTree,
 )
+from stores.models.phase_memory_links import ActivationItem, AuditTarget, EventUpdate, NodeSource, PathEvent
 from stores.models.queue_names import QueueName
 from stores.models.reviews import (
     ActionComment,
