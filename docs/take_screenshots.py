@@ -92,6 +92,7 @@ VIEWS: Final = (
     View("decisions", "/decisions/", shown=("light", "390")),
     View("decisions-filtered", "/decisions/?store=billing-core&category=database"),
     View("decisions-search", "/decisions/?q=cursor+pagination"),
+    View("decisions-grouped", "/decisions/?group=category"),
     View("decisions-nothing", "/decisions/?store=shop-api&q=zeppelin"),
     View("decision", "/decisions/?store=billing-core{link:^/decisions/\\d+/$}", shown=("light",)),
     View("decision-successor", "/decisions/?store=billing-core{link:^/decisions/\\d+/$}{link:/successor/$}"),

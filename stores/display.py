@@ -82,6 +82,11 @@ def number(value: float | None) -> str:
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
+def at_least(value: int, more: bool) -> str:
+    """Give a number, with a plus where there may be more."""
+    return f"{number(value)}{'+' if more else ''}"
+
+
 def size(value: int | None) -> str:
     """Give a size in decimal units: "812 B", "286 kB", "1.9 MB"; "not known" for None."""
     if value is None:

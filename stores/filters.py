@@ -152,7 +152,8 @@ def facet_group(
     shown = [value for value, _ in listed[:limit]]
     shown += [value for value in wanted if value not in shown and not find_secrets(value)]
     choices = [
-        Choice(value, label(value).strip() or without, at_least(tally.counts[value], tally.at_least), value in wanted) for value in shown
+        Choice(value, label(value).strip() or without, display.at_least(tally.counts[value], tally.at_least), value in wanted)
+        for value in shown
     ]
     rest = len(listed) - limit
     if rest <= 0:
@@ -172,11 +173,6 @@ def facet_group(
 def by_count(tally: Tally) -> list[tuple[str, int]]:
     """Give values and numbers, the largest first, equal ones by value."""
     return sorted(((value, count) for value, count in tally.counts.items() if count), key=lambda item: (-item[1], item[0]))
-
-
-def at_least(count: int, more: bool) -> str:
-    """Give a number, with a plus where there may be more."""
-    return f"{display.number(count)}{'+' if more else ''}"
 
 
 def count_text(found: RecordList) -> str:

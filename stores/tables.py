@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from stores import display, markup, memory_words, note_cells, phase_cells
+from stores import display, markup, memory_words, note_cells, phase_cells, row_groups
 from stores.formats.search_text import Term
 from stores.formats.secrets import find_secrets
 from stores.lists.queries import LAST_PAGE, ListQuery
@@ -97,6 +97,8 @@ class _Cells(NamedTuple):
     """Store and id of a decision -> its text, as an operation of this page tells it."""
     terms: tuple[Term, ...]
     notes: Mapping[int, Noted]
+    shown: frozenset[str]
+    """Names of the columns."""
 
 
 def table_of(found: RecordList, faults: Mapping[int, Faults] | None = None, origins: Mapping[int, Origin] | None = None) -> TableView:
@@ -107,24 +109,37 @@ def table_of(found: RecordList, faults: Mapping[int, Faults] | None = None, orig
     query, spec = found.query, found.spec
     columns = shown_columns(query)
     notes = found.notes.beside(spec.record_type, [one.pk for one in found.page_rows]) if spec.notes else {}
-    cells = _Cells(spec, {one.id: one for one in found.stores}, faults or {}, origins or {}, _told(found.page_rows), found.terms, notes)
+    cells = _Cells(
+        spec,
+        {one.id: one for one in found.stores},
+        faults or {},
+        origins or {},
+        _told(found.page_rows),
+        found.terms,
+        notes,
+        frozenset(column.name for column in columns),
+    )
     attrs = [_attrs(column, first=place == 0) for place, column in enumerate(columns)]
     makers = [_maker(spec, column) for column in columns]
-    rows = []
+    group_of = row_groups.group_maker(found)
+    rows, last = [], None
     for record in found.page_rows:
         state, label = _state(record, cells)
         contents = zip(attrs, (make(record, cells) for make in makers), strict=True)
-        rows.append(Row(tuple(contents), state, label))
+        group = group_of(record) if group_of else None
+        rows.append(Row(tuple(contents), state, label, group=group if group != last else None))
+        last = group
     heads = tuple(_head(column, query, attr) for column, attr in zip(columns, attrs, strict=True))
     return TableView(f"{spec.title}, {_order_words(query)}", heads, rows, pager_of(found))
 
 
 def shown_columns(query: ListQuery) -> list[Column]:
-    """Give the columns of the table: the chosen ones, or the list's own, of one store without its name."""
+    """Give the columns of the table: the chosen ones, or the list's own, without what one store or the heads of groups say anyway."""
     first, *rest = query.spec.columns
     if query.columns:
         return [first, *(column for column in rest if column.name in query.columns)]
-    return [first, *(column for column in rest if column.shown and (column.name != "store" or len(query.stores) != 1))]
+    said = {query.grouped, "store" if len(query.stores) == 1 else ""}
+    return [first, *(column for column in rest if column.shown and column.name not in said)]
 
 
 def pager_of(found: RecordList) -> Pager:
@@ -222,6 +237,8 @@ def _tail(record: MirroredRecord, cells: _Cells) -> tuple[str, str]:
             return "not a record", "warning"
         if record.shape.startswith("foreign:"):
             return f"form of {record.shape.partition(':')[2]}".replace("form of unknown", "form not known"), "note"
+        if "standing" not in cells.shown and (standing := cells.notes.get(record.pk, NOTHING).standing) != "current":
+            return standing, state_of(standing)
     if isinstance(record, MemoryMd) and record.not_loaded > 0:
         return f"{wording.counted(record.not_loaded, 'line')} never loaded", "warning"
     words, state = phase_cells.tail_of_record(record)

@@ -43,6 +43,7 @@ NODES = ListSpec(
         Column("at", "Changed", sortable=True),
     ),
     sort="-at",
+    groups=("phase", "kind", "path_id"),
     intro="Pieces of memory, each with its phase: from passing to fixed.",
 )
 
@@ -146,6 +147,7 @@ MEMORY_EVENTS = ListSpec(
         Column("at", "When", sortable=True),
     ),
     sort="-at",
+    groups=("actor", "path_id"),
     intro="The event log: what happened to memory, line by line.",
 )
 

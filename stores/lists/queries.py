@@ -12,7 +12,7 @@ from django.http import QueryDict
 from stores.errors import BadRequest
 from stores.formats import storable
 from stores.formats.search_text import QUERY_LIMIT
-from stores.lists.specs import Facet, ListSpec
+from stores.lists.specs import MONTH, Facet, ListSpec
 
 PAGE_SIZES = (25, 50, 100, 250)
 PAGE_SIZE = 50
@@ -43,6 +43,8 @@ class ListQuery:
     """Only what was written more than so many days ago by its own word; 0 for all."""
     gone: bool = False
     """Records that are gone from disk instead of those that are there (ruling 29)."""
+    grouped: str = ""
+    """The facet, or month, by which rows stand in groups; the order is always one in which a group stands together."""
     sort: str = ""
     page: int = 1
     per_page: int = PAGE_SIZE
@@ -85,6 +87,7 @@ class ListQuery:
         said += [("older", str(self.older))] if self.older else []
         said += [("gone", "1")] if self.gone else []
         said += [("all", "1")] if self.spec.narrowed and not self.chosen and not self.gone else []
+        said += [("group", self.grouped)] if self.grouped else []
         said += [("sort", self.sort)] if self.sort else []
         said += [("per_page", str(self.per_page))] if self.per_page != PAGE_SIZE else []
         said += [("cols", ",".join(self.columns))] if self.columns else []
@@ -103,13 +106,14 @@ def read(spec: ListSpec, given: QueryDict, *, narrowed: bool = True) -> ListQuer
     """Read what the parameters of an address ask of a list; what the list does not know is passed over.
 
     Parameters: q, store (slug, repeatable), each facet's column and each note's (repeatable), older (days, where age counts), gone=1, all=1, sort (a column, "-" before it for falling
-    order), page, per_page (1 to 250), cols, count=all. With `narrowed` the list's own first choice of values holds where the address names none
+    order), group (one of the list's facets for that, or month; a sort that would part its groups wins), page, per_page (1 to 250), cols, count=all. With `narrowed` the list's own first choice of values holds where the address names none
     and does not say all=1. Raises BadRequest for more than 50 values of one parameter.
     """
     gone = given.get("gone") == "1"
     chosen = tuple((facet.column, values) for facet in spec.facets if (values := _values(given, facet.column)))
     if narrowed and not chosen and not gone and given.get("all") != "1":
         chosen = tuple((facet.column, spec.narrowed[facet.column]) for facet in spec.facets if facet.column in spec.narrowed)
+    grouped, sort = _grouped(spec, given, gone=gone)
     return ListQuery(
         spec=spec,
         text=" ".join(storable.text(given.get("q", ""))[:QUERY_LIMIT].split()),
@@ -118,7 +122,8 @@ def read(spec: ListSpec, given: QueryDict, *, narrowed: bool = True) -> ListQuer
         noted=tuple((facet.column, values) for facet in spec.notes if (values := tuple(filter(None, _values(given, facet.column))))),
         older=min(max(0, _number(given.get("older", ""), 0)), OLDEST_DAYS) if spec.late_after_days else 0,
         gone=gone,
-        sort=_sort(spec, given.get("sort", ""), gone=gone),
+        grouped=grouped,
+        sort=sort,
         page=max(1, _number(given.get("page", ""), 1)),
         per_page=min(max(1, _number(given.get("per_page", ""), PAGE_SIZE)), PAGE_SIZES[-1]),
         columns=_columns(spec, given.getlist("cols")),
@@ -136,6 +141,17 @@ def _values(given: QueryDict, name: str) -> tuple[str, ...]:
     if len(values) > VALUES_LIMIT:
         raise BadRequest(f"{name} takes at most {VALUES_LIMIT} values at once; this address names {len(values):,}.")
     return values
+
+
+def _grouped(spec: ListSpec, given: QueryDict, *, gone: bool) -> tuple[str, str]:
+    """Give by what rows are grouped, and the sort."""
+    wanted, sort = given.get("group", ""), _sort(spec, given.get("sort", ""), gone=gone)
+    if gone or wanted not in (*spec.groups, MONTH) or not spec.groups:
+        return "", sort
+    column = "at" if wanted == MONTH else wanted
+    if not given.get("sort") and spec.sort.removeprefix("-") != column:
+        sort = _sort(spec, column, gone=gone)
+    return (wanted, sort) if (sort or spec.sort).removeprefix("-") == column else ("", sort)
 
 
 def _sort(spec: ListSpec, wanted: str, *, gone: bool) -> str:

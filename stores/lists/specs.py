@@ -22,6 +22,8 @@ from stores.models import (
 
 OLD_PROBLEM_DAYS = 14
 """An open problem that is older is late."""
+MONTH = "month"
+"""The way of grouping that needs no facet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class ListSpec:
     """Values of facets that a page takes where its address names none; `all=1` takes everything."""
     intro: str = ""
     """One sentence on what the records are, where their name does not say it."""
+    groups: tuple[str, ...] = ()
+    """Facets by whose values its rows can stand in groups; besides by month. Without one it offers no groups."""
     notes: tuple[Facet, ...] = ()
     """What people note beside the records, as far as a list can be narrowed to it (ruling 35): found by way of the notes, which are few."""
 
@@ -104,7 +108,7 @@ DECISIONS = ListSpec(
         Column("title", "Decision"),
         Column("store", "Store"),
         Column("category", "Area", sortable=True),
-        Column("standing", "Standing"),
+        Column("standing", "Standing", shown=False),
         Column("tags", "Tags", shown=False),
         Column("type", "Type", shown=False, sortable=True),
         Column("said_by", "Said by", sortable=True),
@@ -121,6 +125,7 @@ DECISIONS = ListSpec(
         Column("at", "When", sortable=True),
     ),
     sort="-at",
+    groups=("category", "said_by"),
     notes=(Facet("standing", "Standing", "standings"), Facet("tag", "Tag", "tags")),
 )
 
@@ -149,6 +154,7 @@ PROBLEMS = ListSpec(
     ),
     sort="at",
     narrowed={"status": ("open",)},
+    groups=("project",),
     notes=(Facet("owner", "Owner", "people"), Facet("due", "Due", "times")),
 )
 

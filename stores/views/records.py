@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 
-from stores import exports, filters, tables
+from stores import exports, filters, row_groups, tables
 from stores.context import Page
 from stores.htmx import page_or_fragment
 from stores.lists.queries import PAGE_SIZE, PAGE_SIZES, ListQuery, read
@@ -72,9 +72,13 @@ def listing(request: HttpRequest, found: RecordList, origins: Mapping[int, Origi
         "outcome": outcome(found, Page(request).is_operator),
         "count_text": filters.count_text(found),
         "exports": [
-            {"label": label, "url": query.address(reverse(f"{spec.name}_export", args=[form]), without=("page", "per_page", "cols"))}
+            {
+                "label": label,
+                "url": query.address(reverse(f"{spec.name}_export", args=[form]), without=("page", "per_page", "cols", "group")),
+            }
             for form, label in FILES
         ],
+        "ways": row_groups.segments(query),
         "columns": filters.column_choices(query),
         "columns_kept": filters.passed_on(query, "cols"),
         "page_sizes": filters.page_sizes(query),
