@@ -158,6 +158,19 @@ def test_lists_are_narrowed_by_owner_due_day_standing_and_tags(page: Client, rit
     assert _titles(page.get("/decisions/?tag=db&category=never")) == []
 
 
+def test_a_standing_that_is_not_the_usual_one_is_told_once_beside_its_decision(page: Client, rita: User) -> None:
+    store = make_store("shop-api")
+    old, new, tagged = (make_decision(store, f"use {word}") for word in ("offsets", "cursors", "redis"))
+    supersede(rita, old, new)
+    note_decision(rita, tagged, standing="retired", tags=[], note="", revision=0)
+    for address, words in (
+        ("/decisions/", {"superseded": 1, "retired": 1}),
+        ("/decisions/?cols=standing", {"superseded": 1, "retired": 1, "current": 1}),
+    ):
+        body = text(page.get(address)).partition("When")[2]
+        assert {word: body.count(word) for word in words} == words
+
+
 def counts(client: Client, address: str, name: str) -> dict[str, str]:
     """Give the numbers of a facet's values."""
     content = client.get(address).content.decode()
