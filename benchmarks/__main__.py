@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks import datasette, graphs, logs, paths, sign_ins, trees
+from benchmarks import approvals, datasette, graphs, logs, paths, sign_ins, trees
 
 REPOSITORY = Path(__file__).parents[1]
 APPENDS = 20
@@ -67,6 +67,11 @@ def measure(folder: Path, lines: int, list_lines: int, rounds: int, nodes: int) 
     paths.write_paths(branched / "project")
     grown += paths.section(product("paths", branched))
     shutil.rmtree(branched)
+    tell("approvals")
+    nodes_of_actions = folder / "approvals"
+    approvals.write_nodes(nodes_of_actions)
+    grown += approvals.section(product("approvals", nodes_of_actions))
+    shutil.rmtree(nodes_of_actions)
     tell(f"lists over {list_lines:,} rows")
     long_log = folder / "long.jsonl"
     logs.write_log(long_log, list_lines)

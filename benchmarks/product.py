@@ -2,7 +2,8 @@
 
 WHAT is `import` (a full import of FOLDER's log or queue), `append` (that, then NUMBER lines appended and imported one by one), `lists`
 (that, then every list page measured), `graph` (FOLDER's graph file imported and the pages of its graph measured), `tree` (FOLDER's
-record files imported and swept), or `paths` (FOLDER's paths imported and their pages measured); each prints one JSON document.
+record files imported and swept), `paths` (FOLDER's paths imported and their pages measured), or `approvals` (a change of each of FOLDER's
+nodes proposed, and all of them approved at once); each prints one JSON document.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import graphs, paths, trees
+from benchmarks import approvals, graphs, paths, trees
 from benchmarks.logs import decisions, operations
 
 LIST_QUERIES = {
@@ -141,6 +142,9 @@ def main() -> None:
         return
     if what == "paths":
         sys.stdout.write(json.dumps(paths.measure(store)))
+        return
+    if what == "approvals":
+        sys.stdout.write(json.dumps(approvals.measure(store)))
         return
     if what == "graph":
         sys.stdout.write(json.dumps(graphs.measure(store)))
