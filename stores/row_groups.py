@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from stores import display
@@ -27,8 +28,8 @@ def group_maker(found: RecordList) -> Callable[[MirroredRecord], Group] | None:
     facet = next(one for one in found.spec.facets if one.column == column)
     tally = next(one for one in found.tallies if one.column == column)
 
-    def of_value(record: MirroredRecord) -> Group:
-        value: str = getattr(record, column)
+    @cache
+    def of_value(value: str) -> Group:
         name = id_text(value, NAME_LENGTH) if value.strip() else facet.without
         number = tally.counts[value]
         facts = (f"{display.at_least(number, tally.at_least)} {found.spec.one if number == 1 else found.spec.many}",) if number else ()
@@ -36,7 +37,7 @@ def group_maker(found: RecordList) -> Callable[[MirroredRecord], Group] | None:
         url = "" if find_secrets(value) else found.query.changed(grouped="", sort="").choosing(column, [value]).address()
         return Group(name, facts, url)
 
-    return of_value
+    return lambda record: of_value(getattr(record, column))
 
 
 def segments(query: ListQuery) -> list[dict[str, Any]]:

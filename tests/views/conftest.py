@@ -15,3 +15,12 @@ def ana(client: Client) -> User:
     user = make_user("ana", groups=("reviewer",))
     client.force_login(user)
     return user
+
+
+@pytest.fixture
+def page() -> Client:
+    """Give the browser of a viewer who has looked at a page before."""
+    client = Client()
+    client.force_login(make_user("ines"))
+    client.get("/account/")  # the first use of a session is written down
+    return client

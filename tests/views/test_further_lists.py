@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from stores.lists.specs import DECISIONS, EVENTS, FLOWS, FURTHER, MEM0, MEMORY_FILES, ListSpec
 from stores.models import SessionEvent
 from stores.selectors.record_documents import field_names
-from tests.factories import AT, make_file, make_store, make_user
+from tests.factories import AT, make_file, make_store
 from tests.lists.rows import fill
 from tests.views.parsing import assert_harmless, text
 
@@ -23,14 +23,6 @@ LISTS = pytest.mark.parametrize("spec", FURTHER, ids=lambda spec: spec.section)
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 BODY = SECRET[4:14]
 """Stands in no page: neither the whole, nor a half, nor with spaces in it."""
-
-
-@pytest.fixture
-def page() -> Client:
-    client = Client()
-    client.force_login(make_user("ines"))
-    client.get("/account/")  # the first use of a session is written down
-    return client
 
 
 def body(response: Any) -> str:

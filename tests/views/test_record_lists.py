@@ -16,7 +16,7 @@ from django.utils import timezone
 from stores.lists.specs import DECISIONS, PROBLEMS, QUEUE, ListSpec
 from stores.models import SourceFile
 from stores.selectors.origins import decision_key
-from tests.factories import AT, make_problem, make_store, make_superuser, make_user
+from tests.factories import AT, make_problem, make_store, make_superuser
 from tests.lists.rows import fill
 from tests.views.parsing import assert_harmless, elements
 from tests.views.parsing import text as plain_text
@@ -24,14 +24,6 @@ from tests.views.parsing import text as plain_text
 pytestmark = pytest.mark.django_db
 LISTS = pytest.mark.parametrize("spec", [DECISIONS, PROBLEMS, QUEUE], ids=lambda spec: spec.section)
 HTMX = {"HX-Request": "true", "HX-Target": "list"}
-
-
-@pytest.fixture
-def page() -> Client:
-    client = Client()
-    client.force_login(make_user("ines"))
-    client.get("/account/")  # the first use of a session is written down
-    return client
 
 
 def text_of(response: Any) -> str:

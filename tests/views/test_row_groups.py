@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 
 from stores.lists.queries import read
 from stores.lists.specs import DECISIONS, PROBLEMS
-from tests.factories import AT, make_store, make_user
+from tests.factories import AT, make_store
 from tests.lists.rows import fill
 from tests.views.parsing import assert_harmless
 
@@ -26,14 +26,6 @@ AREAS = ("database", "", "<b>api</b>", "backend", "database", "api")
 _SEEN = re.compile(
     r'class="group-name"(?P<attrs>[^>]*)>(?P<group>.*?)</(?:a|span)><span class="group-facts">(?P<facts>.*?)</span></th>|class="row-link"[^>]*>(?P<row>.*?)</a>'
 )
-
-
-@pytest.fixture
-def page() -> Client:
-    client = Client()
-    client.force_login(make_user("ines"))
-    client.get("/account/")  # the first use of a session is written down
-    return client
 
 
 def plain(markup: str) -> str:
